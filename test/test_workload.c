@@ -96,11 +96,32 @@ TEST(an_answer_that_is_older_than_the_events_changes_nothing)
 {
     open_view();
     put(SEEN, 11, "a", "1", "s1", "Pending");
-    workload_table_removed(pods, STR("d"), STR("a"));
+    workload_table_removed(pods, STR("d"), STR("a"), 12);
     put(SEEN, 13, "b", "2", "s1", "Pending");
     TOLD("+a -a +b ");
     put(WROTE, 11, "a", "1", "s1", "Pending");
     TOLD("");
+    CHECK_INT(n_owned("s1"), 1);
+    workload_view_fini(&view);
+}
+
+TEST(what_was_removed_does_not_come_back_with_a_late_answer)
+{
+    open_view();
+    put(SEEN, 11, "a", "1", "s1", "Pending");
+    workload_table_removed(pods, STR("d"), STR("a"), 12);
+    put(WROTE, 12, "a", "1", "s1", "Pending"); /* the patch that took the last finalizer */
+    TOLD("+a -a ");
+    workload_view_fini(&view);
+}
+
+TEST(a_late_removal_leaves_the_next_object_of_the_name)
+{
+    open_view();
+    put(SEEN, 11, "a", "1", "s1", "Pending");
+    put(WROTE, 13, "a", "2", "s1", "Pending");
+    workload_table_removed(pods, STR("d"), STR("a"), 12);
+    TOLD("+a -a +a ");
     CHECK_INT(n_owned("s1"), 1);
     workload_view_fini(&view);
 }

@@ -202,7 +202,10 @@ static void take_deleted(struct reflector *r, const struct watch_event *ev)
         (void)map_del(&r->known, object_key(&a, ev->namespace, ev->name));
         arena_fini(&a);
     }
-    r->opts.ops->on_deleted(r->opts.arg, ev->namespace, ev->name);
+    if (r->opts.ops->on_removed)
+        r->opts.ops->on_removed(r->opts.arg, ev->namespace, ev->name, ev->rv);
+    else
+        r->opts.ops->on_deleted(r->opts.arg, ev->namespace, ev->name);
 }
 
 /* An event cannot be read, so the known state is stale: list again. */

@@ -43,6 +43,11 @@ struct reflector_ops {
      */
     void (*on_list_begin)(void *arg);
     void (*on_list_end)(void *arg, uint64_t rv);
+    /*
+     * Replaces on_deleted() for DELETED events. rv: the version of the deletion; 0: the server did
+     * not say it. NULL: not wanted, also with the other functions set.
+     */
+    void (*on_removed)(void *arg, struct str namespace, struct str name, uint64_t rv);
     /* The watch that follows a list is established. */
     void (*on_watching)(void *arg);
     /* The watch has delivered everything up to this version. */

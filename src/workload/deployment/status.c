@@ -34,7 +34,7 @@ static void set_condition(struct arena *a, struct json *status, const char *type
                                                          .reason = reason,
                                                          .message = message,
                                                          .at_s = now_ms / 1000,
-                                                         .has_update_time = true,
+                                                         .other_time = "lastUpdateTime",
                                                          .is_renewed = is_renewed });
 }
 

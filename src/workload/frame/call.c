@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 static const struct sm_state call_table[] = {
-    [CALL_GET] = { "get", EDGE(CALL_CLAIM) | EDGE(CALL_END) },
+    [CALL_GET] = { "get", EDGE(CALL_CLAIM) | EDGE(CALL_ROUND) | EDGE(CALL_END) },
     [CALL_CLAIM] = { "claim", EDGE(CALL_BODIES) | EDGE(CALL_END) },
     [CALL_BODIES] = { "bodies", EDGE(CALL_ROUND) | EDGE(CALL_END) },
     [CALL_ROUND] = { "round", EDGE(CALL_END) },
@@ -196,6 +196,35 @@ struct workload_claims workload_owned_by(struct workload_call *call,
     return collect(run, workload_view_table(&run->runner->w->view, kind), uid, NULL);
 }
 
+/* Whether the group is of an earlier object of the call's kind and name. */
+static bool is_left_over(const struct workload_call *call, const struct workload_group *g)
+{
+    const struct workload_object *one = list_first(&g->members, struct workload_object, in_group);
+    return g->uid && strcmp(g->kind, call->controller->kind->kind) == 0 &&
+           str_is(call->name, g->name) && !str_is(call->uid, g->uid) &&
+           str_eq(workload_object_namespace(one), call->namespace);
+}
+
+struct workload_claims workload_left_over(struct workload_call *call,
+                                          const struct workload_kind *kind)
+{
+    struct workload_running *run = workload_running_of(call);
+    const struct workload_table *t = workload_view_table(&run->runner->w->view, kind);
+    struct workload_claims all = { 0 };
+    map_each (e, &t->groups) {
+        const struct workload_group *g = e->value;
+        if (!is_left_over(call, g))
+            continue;
+        struct workload_claims more = collect(run, t, str_of(g->uid), NULL);
+        struct workload_claim *at =
+            arena_new_n(&call->arena, struct workload_claim, all.n + more.n + 1);
+        for (size_t i = 0; i < all.n + more.n; i++)
+            at[i] = i < all.n ? all.at[i] : more.at[i - all.n];
+        all = (struct workload_claims){ at, all.n + more.n };
+    }
+    return all;
+}
+
 /* ---------------------------------------------------------------- the way of a call */
 
 static const struct workload_watch *watch_at(const struct workload_running *run, size_t i)
@@ -237,7 +266,7 @@ static enum workload_call_at take_object(struct workload_running *run)
         run->is_failed = e->status != 404;
         if (run->is_failed)
             log_failure(run, e);
-        return CALL_END;
+        return run->is_failed || !call->controller->gone ? CALL_END : CALL_ROUND;
     }
     call->object = e->answer;
     call->uid = meta_uid(call->object);
@@ -299,7 +328,8 @@ static enum workload_call_at take_bodies(struct workload_running *run)
 /* Whether another round follows. */
 static bool run_round(struct workload_running *run)
 {
-    run->call.controller->reconcile(&run->call);
+    const struct workload_controller *c = run->call.controller;
+    (run->call.object ? c->reconcile : c->gone)(&run->call);
     judge(run);
     run->call.round++;
     return run->effects.n > 0;

@@ -30,8 +30,8 @@ static struct json *make_condition(struct arena *a, const struct workload_condit
     rfc3339_format(c->at_s, now);
     json_set_str(a, v, "type", str_of(c->type));
     json_set_str(a, v, "status", str_of(c->status));
-    if (c->has_update_time)
-        json_set_str(a, v, "lastUpdateTime", str_of(now));
+    if (c->other_time)
+        json_set_str(a, v, c->other_time, str_of(now));
     json_set_str(a, v, "lastTransitionTime", since.n ? since : str_of(now));
     json_set_str(a, v, "reason", str_of(c->reason));
     json_set_str(a, v, "message", c->message);

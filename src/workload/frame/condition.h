@@ -7,9 +7,10 @@
 struct workload_condition {
     const char *type, *status, *reason;
     struct str message;
-    int64_t at_s;         /* now */
-    bool has_update_time; /* the kind has lastUpdateTime, too (Deployments) */
-    bool is_renewed;      /* replace also one with the same status and reason */
+    int64_t at_s; /* now */
+    const char
+        *other_time; /* one more member with the time, such as "lastUpdateTime"; NULL: none */
+    bool is_renewed; /* replace also one with the same status and reason */
 };
 
 /* NULL: there is none of this type. */

@@ -58,6 +58,7 @@ enum workload_selector {
 struct workload_kind {
     const char *group_version, *plural, *kind;
     bool cluster_scoped;
+    bool is_listed; /* roles of controllers may list it but not get it: a GET is a list by name */
     enum workload_selector selector;
     size_t facts_bytes;
     /*
@@ -69,7 +70,7 @@ struct workload_kind {
 };
 
 extern const struct workload_kind workload_pods, workload_replica_sets,
-    workload_replication_controllers, workload_deployments;
+    workload_replication_controllers, workload_deployments, workload_jobs;
 
 enum workload_phase { /* in the order of deletion: upstream's podPhaseToOrdinal */
                       WORKLOAD_PENDING,
@@ -81,13 +82,19 @@ enum workload_phase { /* in the order of deletion: upstream's podPhaseToOrdinal 
 
 /* Facts of a pod. */
 struct workload_pod {
-    uint64_t node;         /* hash of spec.nodeName; 0: not assigned */
-    int64_t created_s;     /* 0: unknown; so is the next member */
-    int64_t ready_since_s; /* lastTransitionTime of the condition Ready */
-    int64_t deletion_cost; /* annotation controller.kubernetes.io/pod-deletion-cost */
-    uint32_t n_restarts;   /* of the container that was restarted most */
-    uint16_t phase;        /* enum workload_phase */
-    uint16_t is_ready;     /* the condition Ready is True */
+    uint64_t node;           /* hash of spec.nodeName; 0: not assigned */
+    int64_t created_s;       /* 0: unknown; so is the next member */
+    int64_t ready_since_s;   /* lastTransitionTime of the condition Ready */
+    int64_t deletion_cost;   /* annotation controller.kubernetes.io/pod-deletion-cost */
+    int64_t finished_s;      /* the end of its last container, else of its readiness; 0: unknown */
+    uint32_t n_restarts;     /* of the container that was restarted most */
+    uint32_t n_restarts_all; /* of all containers, init containers included */
+    int32_t index;           /* annotation job-completion-index; -1: none */
+    int32_t index_failures;  /* annotation job-index-failure-count */
+    uint16_t phase;          /* enum workload_phase */
+    uint16_t is_ready;       /* the condition Ready is True */
+    uint16_t is_tracked;     /* it has the finalizer batch.kubernetes.io/job-tracking */
+    uint16_t unused;
 };
 
 /* ---------------------------------------------------------------- controllers */
@@ -130,6 +137,11 @@ struct workload_controller {
                 const struct workload_object *object, enum workload_change change);
     /* The object exists; it may be being deleted. Adds effects. */
     void (*reconcile)(struct workload_call *call);
+    /*
+     * There is no object of the key: call->object is NULL and so are the claims. As reconcile()
+     * otherwise; NULL: nothing is to be done.
+     */
+    void (*gone)(struct workload_call *call);
 };
 
 /* For map(). */
@@ -190,6 +202,13 @@ static inline bool workload_pod_is_active(const struct workload_claim *claim)
 struct workload_claims workload_owned_by(struct workload_call *call,
                                          const struct workload_kind *kind, struct str uid);
 
+/*
+ * The objects of a kind whose controller has the kind and the name of the call's object, but is not
+ * the object: what an earlier object of the name has left. Walks all controllers of the kind.
+ */
+struct workload_claims workload_left_over(struct workload_call *call,
+                                          const struct workload_kind *kind);
+
 enum workload_effect_kind {
     WORKLOAD_GET,
     WORKLOAD_CREATE,
@@ -205,6 +224,7 @@ struct workload_effect {
     struct str name;              /* "": of a create with generateName */
     struct str subresource;       /* "status"; "": none */
     struct str uid;               /* a deletion: only of the object with this uid; "": any */
+    const char *propagation;      /* a deletion: propagationPolicy; NULL: the kind's */
     const struct json *body;      /* NULL: a deletion, a GET */
     struct workload_claim *claim; /* of a GET: whose body it is */
     /* ---- */

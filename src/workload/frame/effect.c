@@ -43,28 +43,45 @@ static bool is_prefixed(const struct workload_kind *kind)
     return strchr(kind->group_version, '/') != NULL;
 }
 
+static bool is_by_list(const struct workload_effect *e)
+{
+    return e->kind == WORKLOAD_GET && e->of->is_listed;
+}
+
+/* What follows the plural. */
+static const char *rest_of(struct arena *a, const struct workload_effect *e)
+{
+    if (is_by_list(e)) /* a name needs no escape */
+        return arena_printf(a, "?fieldSelector=metadata.name%%3D" STR_FMT, STR_ARG(e->name));
+    if (e->kind == WORKLOAD_CREATE)
+        return FIELD_MANAGER;
+    return arena_printf(a, "/" STR_FMT "%s" STR_FMT "%s", STR_ARG(e->name),
+                        e->subresource.n ? "/" : "", STR_ARG(e->subresource),
+                        e->kind == WORKLOAD_UPDATE || e->kind == WORKLOAD_PATCH ? FIELD_MANAGER
+                                                                                : "");
+}
+
 static char *target_of(struct workload_running *run, const struct workload_effect *e)
 {
     struct arena *a = &run->call.arena;
     const char *space = e->of->cluster_scoped
                             ? ""
                             : arena_printf(a, "/namespaces/" STR_FMT, STR_ARG(run->call.namespace));
-    bool is_named = e->kind != WORKLOAD_CREATE, writes = is_named && e->kind != WORKLOAD_GET;
-    return arena_printf(a, "%s/%s%s/%s%s" STR_FMT "%s" STR_FMT "%s",
-                        is_prefixed(e->of) ? "/apis" : "/api", e->of->group_version, space,
-                        e->of->plural, is_named ? "/" : "", STR_ARG(is_named ? e->name : STR("")),
-                        e->subresource.n ? "/" : "", STR_ARG(e->subresource),
-                        (writes && e->kind != WORKLOAD_DELETE) || !is_named ? FIELD_MANAGER : "");
+    return arena_printf(a, "%s/%s%s/%s%s", is_prefixed(e->of) ? "/apis" : "/api",
+                        e->of->group_version, space, e->of->plural, rest_of(a, e));
 }
 
 static const struct json *body_of(struct arena *a, const struct workload_effect *e)
 {
-    if (e->kind != WORKLOAD_DELETE || !e->uid.n)
+    if (e->kind != WORKLOAD_DELETE || (!e->uid.n && !e->propagation))
         return e->body;
     struct json *options = json_new_object(a);
     json_set_str(a, options, "apiVersion", STR("v1"));
     json_set_str(a, options, "kind", STR("DeleteOptions"));
-    json_set_str(a, json_obj(a, options, "preconditions"), "uid", e->uid);
+    if (e->uid.n)
+        json_set_str(a, json_obj(a, options, "preconditions"), "uid", e->uid);
+    if (e->propagation)
+        json_set_str(a, options, "propagationPolicy", str_of(e->propagation));
     return options;
 }
 
@@ -99,6 +116,10 @@ static void on_answer(void *arg, int status, struct str body, const struct json 
     run->n_asked--;
     e->is_done = true;
     e->status = status;
+    if (is_by_list(e) && status == 200) {
+        json = json_first(json_getc(json, "items"));
+        e->status = json ? 200 : 404;
+    }
     e->answer = json ? json_clone(&run->call.arena, json) : NULL;
     if (status == 0)
         e->err = *err;

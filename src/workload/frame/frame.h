@@ -7,6 +7,8 @@
  *      |        |         |        |  ^       ^
  *      |        |         |        +--+       |
  *      `--------+---------+-------------------'  not found, failed, conflict
+ *
+ * Without the object: from GET to ROUND, if the controller has gone().
  */
 #pragma once
 

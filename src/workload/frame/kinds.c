@@ -4,6 +4,9 @@
 #include "workload/frame/controller.h"
 
 #define DELETION_COST "controller.kubernetes.io/pod-deletion-cost"
+#define JOB_INDEX     "batch.kubernetes.io/job-completion-index"
+#define JOB_FAILURES  "batch.kubernetes.io/job-index-failure-count"
+#define JOB_TRACKING  "batch.kubernetes.io/job-tracking"
 
 static int64_t seconds_of(const struct json *v)
 {
@@ -25,12 +28,29 @@ static enum workload_phase phase_of(const struct json *status)
     return WORKLOAD_PENDING;
 }
 
-static uint32_t restarts_of(const struct json *status)
+static void read_containers(const struct json *statuses, struct workload_pod *p, bool is_init)
 {
-    int64_t most = 0;
-    json_each (c, json_getc(status, "containerStatuses"))
-        most = MAX(most, json_int_or(json_getc(c, "restartCount"), 0));
-    return (uint32_t)MIN(most, (int64_t)UINT32_MAX);
+    json_each (c, statuses) {
+        uint32_t n = (uint32_t)json_int_or(json_getc(c, "restartCount"), 0);
+        p->n_restarts_all += n;
+        if (is_init)
+            continue;
+        p->n_restarts = MAX(p->n_restarts, n);
+        p->finished_s =
+            MAX(p->finished_s, seconds_of(json_path(c, "state", "terminated", "finishedAt", NULL)));
+    }
+}
+
+static void read_job(const struct json *meta, struct workload_pod *p)
+{
+    const struct json *notes = json_getc(meta, "annotations");
+    int64_t index = -1, failures = 0;
+    (void)parse_i64(json_get_str(notes, JOB_INDEX), 0, INT32_MAX, &index);
+    (void)parse_i64(json_get_str(notes, JOB_FAILURES), 0, INT32_MAX, &failures);
+    p->index = (int32_t)index;
+    p->index_failures = (int32_t)failures;
+    json_each (finalizer, json_getc(meta, "finalizers"))
+        p->is_tracked |= str_is(json_str(finalizer), JOB_TRACKING);
 }
 
 static void read_pod(const struct json *object, void *facts)
@@ -41,12 +61,16 @@ static void read_pod(const struct json *object, void *facts)
     p->node = node.n ? str_hash(node, 0) | 1 : 0;
     p->created_s = seconds_of(json_getc(meta, "creationTimestamp"));
     p->phase = (uint16_t)phase_of(status);
-    p->n_restarts = restarts_of(status);
+    read_job(meta, p);
+    read_containers(json_getc(status, "containerStatuses"), p, false);
+    read_containers(json_getc(status, "initContainerStatuses"), p, true);
     json_each (c, json_getc(status, "conditions"))
         if (str_is(json_get_str(c, "type"), "Ready")) {
             p->is_ready = str_is(json_get_str(c, "status"), "True");
             p->ready_since_s = seconds_of(json_getc(c, "lastTransitionTime"));
         }
+    if (!p->finished_s && (p->phase == WORKLOAD_SUCCEEDED || p->phase == WORKLOAD_FAILED))
+        p->finished_s = p->ready_since_s ? p->ready_since_s : p->created_s;
     (void)parse_i64(json_str(json_path(meta, "annotations", DELETION_COST, NULL)), INT32_MIN,
                     INT32_MAX, &p->deletion_cost);
 }
@@ -54,6 +78,7 @@ static void read_pod(const struct json *object, void *facts)
 const struct workload_kind workload_pods = { .group_version = "v1",
                                              .plural = "pods",
                                              .kind = "Pod",
+                                             .is_listed = true,
                                              .facts_bytes = sizeof(struct workload_pod),
                                              .read = read_pod };
 const struct workload_kind workload_replica_sets = { .group_version = "apps/v1",
@@ -68,3 +93,7 @@ const struct workload_kind workload_deployments = { .group_version = "apps/v1",
                                                     .plural = "deployments",
                                                     .kind = "Deployment",
                                                     .selector = WORKLOAD_LABEL_SELECTOR };
+const struct workload_kind workload_jobs = { .group_version = "batch/v1",
+                                             .plural = "jobs",
+                                             .kind = "Job",
+                                             .selector = WORKLOAD_LABEL_SELECTOR };

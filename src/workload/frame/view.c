@@ -300,10 +300,12 @@ void workload_table_seen(struct workload_table *t, const struct json *object)
     t->rv = t->is_synced ? MAX(t->rv, rv) : t->rv;
 }
 
-void workload_table_removed(struct workload_table *t, struct str namespace, struct str name)
+void workload_table_removed(struct workload_table *t, struct str namespace, struct str name,
+                            uint64_t rv)
 {
     struct workload_object *o = workload_table_find(t, namespace, name);
-    if (o)
+    t->rv = t->is_synced ? MAX(t->rv, rv) : t->rv;
+    if (o && (o->rv <= rv || rv == 0))
         remove_object(o);
 }
 
@@ -312,9 +314,9 @@ static void on_object(void *arg, const struct json *object)
     workload_table_seen(arg, object);
 }
 
-static void on_deleted(void *arg, struct str namespace, struct str name)
+static void on_removed(void *arg, struct str namespace, struct str name, uint64_t rv)
 {
-    workload_table_removed(arg, namespace, name);
+    workload_table_removed(arg, namespace, name, rv);
 }
 
 void workload_table_list_begins(struct workload_table *t)
@@ -361,7 +363,7 @@ static void on_trouble(void *arg, int status, const struct err *err)
 }
 
 static const struct reflector_ops table_ops = { .on_object = on_object,
-                                                .on_deleted = on_deleted,
+                                                .on_removed = on_removed,
                                                 .on_list_begin = on_list_begin,
                                                 .on_list_end = on_list_end,
                                                 .on_trouble = on_trouble };

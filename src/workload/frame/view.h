@@ -101,7 +101,9 @@ void workload_table_deleted(struct workload_table *t, struct str namespace, stru
 /* ---- what the reflector delivers ---- */
 
 void workload_table_seen(struct workload_table *t, const struct json *object);
-void workload_table_removed(struct workload_table *t, struct str namespace, struct str name);
+/* rv: of the deletion; 0: unknown. A newer object of the name stays. */
+void workload_table_removed(struct workload_table *t, struct str namespace, struct str name,
+                            uint64_t rv);
 /* A list of all objects begins, and has ended at this version. */
 void workload_table_list_begins(struct workload_table *t);
 void workload_table_list_ends(struct workload_table *t, uint64_t rv);
