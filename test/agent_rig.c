@@ -440,6 +440,7 @@ static void read_text(const char *path, struct buf *to)
 }
 
 /* Lines for the log; the end ends the container. */
+static struct stream_pipe *input;
 static struct buf unfinished = BUF_INIT(1 << 20);
 
 static void on_line_bytes(void *arg, struct str bytes)
@@ -454,13 +455,17 @@ static void on_line_bytes(void *arg, struct str bytes)
     buf_consume(&unfinished, unfinished.n - rest.n);
 }
 
+static void on_log_full(void *arg, bool is_full)
+{
+    (is_full ? stream_pipe_pause : stream_pipe_resume)(input);
+}
+
 static void on_line_end(void *arg)
 {
     podlog_writer_close(take_ptr(&writer));
 }
 
 static struct agent_server *server;
-static struct stream_pipe *input;
 
 static void on_signal(struct sig_watch *w, int signum)
 {
@@ -505,7 +510,10 @@ int main(int argc, char **argv)
     if (argc != 5 || loop_init(&loop, &err) < 0)
         return 2;
     log_path = xasprintf("%s/pods/default_p_u-1/c/0.log", argv[4]);
-    const struct podlog_writer_opts opts = { .loop = &loop, .path = log_path, .max_bytes = 100000 };
+    struct podlog_jobs *jobs = podlog_jobs_new(&loop);
+    const struct podlog_writer_opts opts = {
+        .loop = &loop, .jobs = jobs, .path = log_path, .max_bytes = 100000, .on_full = on_log_full
+    };
     if (podlog_writer_open(&opts, &writer, &err) < 0 || serve(argv, &err) < 0 ||
         sig_watch_start(&loop, &term, SIGTERM, false, on_signal, &err) < 0) {
         (void)fprintf(stderr, "%s\n", err.text);
@@ -516,6 +524,7 @@ int main(int argc, char **argv)
     (void)fflush(stdout);
     loop_run(&loop);
     podlog_writer_close(writer);
+    podlog_jobs_close(jobs, NULL, NULL);
     buf_fini(&unfinished);
     free(log_path);
     loop_run(&loop);

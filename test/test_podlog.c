@@ -135,8 +135,32 @@ struct rig {
     struct loop loop;
     char dir[TEMP_DIR_BYTES];
     char *path;
+    struct podlog_jobs *jobs;
     struct podlog_writer *w;
+    bool is_full;
+    unsigned n_full; /* how often it became so */
 };
+
+static void on_full(void *arg, bool is_full)
+{
+    struct rig *r = arg;
+    CHECK(r->is_full != is_full);
+    r->is_full = is_full;
+    r->n_full += is_full;
+}
+
+static void rig_open(struct rig *r, uint64_t max_bytes)
+{
+    struct err err = { 0 };
+    struct podlog_writer_opts opts = { .loop = &r->loop,
+                                       .jobs = r->jobs,
+                                       .path = r->path,
+                                       .max_bytes = max_bytes,
+                                       .max_files = 4,
+                                       .on_full = on_full,
+                                       .arg = r };
+    CHECK_OK(podlog_writer_open(&opts, &r->w, &err));
+}
 
 static void rig_init(struct rig *r, uint64_t max_bytes)
 {
@@ -146,15 +170,28 @@ static void rig_init(struct rig *r, uint64_t max_bytes)
     CHECK(temp_dir_make("podlog", r->dir));
     struct podlog_name n = { STR("ns"), STR("p"), STR("u"), STR("c"), 0 };
     r->path = podlog_path_file(r->dir, &n);
-    struct podlog_writer_opts opts = {
-        .loop = &r->loop, .path = r->path, .max_bytes = max_bytes, .max_files = 4
-    };
-    CHECK_OK(podlog_writer_open(&opts, &r->w, &err));
+    r->jobs = podlog_jobs_new(&r->loop);
+    rig_open(r, max_bytes);
+}
+
+static void set_true(void *arg)
+{
+    *(bool *)arg = true;
+}
+
+/* Everything that was added is in the file. */
+static void settle(struct rig *r)
+{
+    bool done = false;
+    done = !podlog_writer_flush(r->w, set_true, &done);
+    while (!done)
+        (void)loop_turn(&r->loop, true);
 }
 
 static void rig_fini(struct rig *r)
 {
     podlog_writer_close(r->w);
+    podlog_jobs_close(r->jobs, NULL, NULL);
     loop_run(&r->loop); /* jobs */
     loop_fini(&r->loop);
     temp_dir_remove(r->dir);
@@ -214,7 +251,7 @@ TEST(the_last_lines_are_found)
     rig_init(&r, 0);
     for (int i = 0; i < 5; i++)
         podlog_writer_add(r.w, PODLOG_STDOUT, str_n(&"abcde"[i], 1), false);
-    podlog_writer_flush(r.w);
+    settle(&r);
     check_read(&r, (struct podlog_query){ 0 }, "a\nb\nc\nd\ne\n");
     check_read(&r, (struct podlog_query){ .has_tail = true, .tail_lines = 2 }, "d\ne\n");
     check_read(&r, (struct podlog_query){ .has_tail = true, .tail_lines = 5 }, "a\nb\nc\nd\ne\n");
@@ -238,7 +275,7 @@ static void write_lines(struct rig *r, unsigned from, unsigned to)
         podlog_writer_add(r->w, i % 3 ? PODLOG_STDOUT : PODLOG_STDERR, str_n(text, (size_t)n),
                           false);
     }
-    podlog_writer_flush(r->w);
+    settle(r);
 }
 
 static void check_lines(struct str got, unsigned from, unsigned to)
@@ -269,6 +306,27 @@ TEST(a_long_log_is_read_in_pieces_and_from_its_end)
     check_lines(buf_str(&c.got), 20000 - 7777, 20000);
     buf_fini(&c.got);
     rig_fini(&r);
+}
+
+/* How many of the lines of add_line() there are, all in order. */
+static unsigned count_in_order(struct str got)
+{
+    struct str line;
+    unsigned n = 0;
+    while (str_cut(got, '\n', &line, &got)) {
+        char want[32];
+        int k = snprintf(want, sizeof want, "line %u ", n++);
+        CHECK(str_has_prefix(line, str_n(want, (size_t)k)));
+    }
+    return n;
+}
+
+static uint64_t count_lines(struct str got)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < got.n; i++)
+        n += got.p[i] == '\n';
+    return n;
 }
 
 static unsigned count_files(const struct rig *r, const char *suffix)
@@ -306,8 +364,9 @@ TEST(files_are_rotated_compressed_and_removed)
     rig_init(&r, 20000);
     for (unsigned i = 0; i < 10; i++) {
         write_lines(&r, i * 300, i * 300 + 300);
-        loop_run(&r.loop);
     }
+    loop_skip(&r.loop, PODLOG_COMPRESS_MS);
+    loop_run(&r.loop);
     CHECK(podlog_writer_generation(r.w) >= 9);
     CHECK_INT(count_files(&r, ""), 4);
     CHECK_INT(count_files(&r, ".gz"), 2);
@@ -323,6 +382,7 @@ TEST(a_compressed_file_has_all_lines)
     rig_init(&r, 20000);
     write_lines(&r, 0, 300);
     write_lines(&r, 300, 600);
+    loop_skip(&r.loop, PODLOG_COMPRESS_MS);
     loop_run(&r.loop);
     char *first = find_first(&r, ".gz");
     CHECK_OK(sys_read_file(AT_FDCWD, first, &gz, &err));
@@ -431,23 +491,260 @@ TEST(a_link_or_a_pipe_is_no_log)
     rig_fini(&r);
 }
 
+/* ------------------------------------------------------------------ a disk that does not answer */
+
+/* A pipe in the place of the file: a write() waits until somebody reads it. */
+static int rig_init_stuck(struct rig *r)
+{
+    rig_init(r, 1 << 30);
+    podlog_writer_close(r->w);
+    CHECK(unlink(r->path) == 0 && mkfifo(r->path, 0600) == 0);
+    int fd = open(r->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    CHECK(fd >= 0);
+    rig_open(r, 1 << 30);
+    return fd;
+}
+
+static void add_line(struct rig *r, unsigned i)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, "line %u %040u", i, i);
+    podlog_writer_add(r->w, PODLOG_STDOUT, str_n(text, (size_t)n), false);
+}
+
+static void on_timer(struct timer *t)
+{
+}
+
+static void turn_for_a_while(struct rig *r)
+{
+    struct timer t = { 0 };
+    timer_start(&r->loop, &t, 50, on_timer);
+    while (timer_is_armed(&t))
+        (void)loop_turn(&r->loop, true);
+}
+
+static void read_rest(int fd, struct buf *to)
+{
+    char piece[4096];
+    for (ssize_t n; (n = read(fd, piece, sizeof piece)) > 0;)
+        (void)buf_add(to, piece, (size_t)n);
+}
+
+static void read_until(struct rig *r, int fd, struct buf *to, bool (*is_enough)(const struct rig *r))
+{
+    while (!is_enough(r)) {
+        read_rest(fd, to);
+        (void)loop_turn(&r->loop, false);
+    }
+}
+
+static bool has_room(const struct rig *r)
+{
+    return !r->is_full;
+}
+
+static void check_text(struct str text, unsigned to)
+{
+    struct str line;
+    struct podlog_line l;
+    for (unsigned i = 0; i < to; i++) {
+        char want[64];
+        (void)snprintf(want, sizeof want, "line %u %040u", i, i);
+        CHECK(str_cut(text, '\n', &line, &text));
+        CHECK_OK(podlog_line_parse(line, &l));
+        CHECK_STR(l.text, want);
+    }
+    CHECK_INT(text.n, 0);
+}
+
+static bool all_written;
+
+static void on_all_written(void *arg)
+{
+    all_written = true;
+}
+
+static bool is_all_written(const struct rig *r)
+{
+    return all_written;
+}
+
+TEST(a_writer_whose_disk_does_not_answer_holds_the_container_and_loses_nothing)
+{
+    struct rig r;
+    struct buf got = BUF_INIT(8 << 20);
+    unsigned n = 0;
+    int fd = rig_init_stuck(&r);
+    for (; !r.is_full; n++) {
+        add_line(&r, n);
+        (void)loop_turn(&r.loop, false); /* the loop goes on */
+        CHECK(n < 100000);
+    }
+    unsigned n_held = n;
+    turn_for_a_while(&r);
+    CHECK(r.is_full);
+    for (; n < n_held + 1000; n++) /* what its pipe still holds */
+        add_line(&r, n);
+    read_until(&r, fd, &got, has_room);
+    CHECK_INT(r.n_full, 1);
+    all_written = false;
+    CHECK(podlog_writer_flush(r.w, on_all_written, NULL));
+    read_until(&r, fd, &got, is_all_written);
+    read_rest(fd, &got);
+    CHECK_INT(podlog_writer_dropped(r.w), 0);
+    check_text(buf_str(&got), n);
+    buf_fini(&got);
+    rig_fini(&r);
+    (void)close(fd);
+}
+
+TEST(what_is_held_when_a_writer_is_closed_is_written)
+{
+    struct rig r;
+    struct buf got = BUF_INIT(8 << 20);
+    int fd = rig_init_stuck(&r);
+    for (unsigned i = 0; i < 3000; i++) {
+        add_line(&r, i);
+        (void)loop_turn(&r.loop, false);
+    }
+    podlog_writer_close(take_ptr(&r.w));
+    while (loop_turn(&r.loop, false))
+        read_rest(fd, &got);
+    read_rest(fd, &got);
+    check_text(buf_str(&got), 3000);
+    buf_fini(&got);
+    rig_fini(&r);
+    (void)close(fd);
+}
+
+static void on_other_work(struct job *j)
+{
+}
+
+static bool other_done;
+
+static void on_other_done(struct job *j, int code)
+{
+    other_done = true;
+}
+
+TEST(disks_that_do_not_answer_leave_threads_for_others)
+{
+    enum { LOGS = 4 }; /* as many as libuv's pool has threads */
+    struct rig r, logs[LOGS];
+    struct job other = { .work = on_other_work, .done = on_other_done };
+    int fds[LOGS];
+    rig_init(&r, 0);
+    for (size_t i = 0; i < LOGS; i++) {
+        scoped(free_scoped) char *path = xasprintf("%s/stuck-%zu", r.dir, i);
+        struct podlog_writer_opts opts = { .loop = &r.loop, .jobs = r.jobs, .path = path };
+        CHECK(mkfifo(path, 0600) == 0);
+        fds[i] = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        CHECK_OK(podlog_writer_open(&opts, &logs[i].w, NULL));
+        for (unsigned k = 0; k < 3000; k++)
+            add_line(&logs[i], k);
+    }
+    (void)loop_turn(&r.loop, false);
+    other_done = false;
+    CHECK_OK(job_start(&r.loop, &other));
+    while (!other_done)
+        (void)loop_turn(&r.loop, true);
+    for (size_t i = 0; i < LOGS; i++)
+        podlog_writer_close(logs[i].w);
+    while (loop_turn(&r.loop, false)) {
+        char piece[4096];
+        for (size_t i = 0; i < LOGS; i++)
+            (void)!read(fds[i], piece, sizeof piece);
+    }
+    for (size_t i = 0; i < LOGS; i++)
+        (void)close(fds[i]);
+    rig_fini(&r);
+}
+
+/* ------------------------------------------------------------------ rotation, a full disk */
+
+TEST(lines_of_one_job_go_into_several_files_in_order)
+{
+    struct rig r;
+    struct client c;
+    rig_init(&r, 20000);
+    client_start(&c, &r, (struct podlog_query){ .follow = true });
+    for (unsigned i = 0; i < 1000; i++)
+        add_line(&r, i); /* one turn: one job */
+    settle(&r);
+    CHECK(podlog_writer_generation(r.w) >= 3);
+    podlog_writer_close(take_ptr(&r.w));
+    turn_until(&r, &c.ended);
+    CHECK_INT(count_in_order(buf_str(&c.got)), 1000);
+    buf_fini(&c.got);
+    rig_fini(&r);
+}
+
+TEST(rotated_files_are_in_order_after_a_restart)
+{
+    struct rig r;
+    rig_init(&r, 5000);
+    for (unsigned i = 0; i < 400; i++)
+        add_line(&r, i); /* more rotations than seconds have passed: names ahead of the clock */
+    settle(&r);
+    podlog_writer_close(r.w);
+    loop_run(&r.loop);
+    int64_t before_s = podlog_path_last_rotation(r.path);
+    rig_open(&r, 5000);
+    for (unsigned i = 0; i < 100; i++)
+        add_line(&r, i);
+    settle(&r);
+    CHECK(podlog_writer_generation(r.w) > 0);
+    CHECK(podlog_path_last_rotation(r.path) > before_s);
+    rig_fini(&r);
+}
+
+TEST(lines_of_a_job_after_the_one_that_failed_are_dropped)
+{
+    struct rig r;
+    rig_init(&r, 0);
+    podlog_writer_add(r.w, PODLOG_STDOUT, STR("before"), false);
+    settle(&r);
+    sys_fail_nth(SYS_WRITE, 2, ENOSPC); /* of the chunks of one job */
+    for (unsigned i = 0; i < 2000; i++)
+        add_line(&r, i);
+    settle(&r);
+    sys_fail_nth(SYS_WRITE, 0, 0);
+    uint64_t n_dropped = podlog_writer_dropped(r.w);
+    CHECK(n_dropped > 500 && n_dropped < 2000);
+    loop_skip(&r.loop, PODLOG_RETRY_MS);
+    podlog_writer_add(r.w, PODLOG_STDOUT, STR("after"), false);
+    settle(&r);
+    struct client c;
+    client_start(&c, &r, (struct podlog_query){ 0 });
+    turn_until(&r, &c.ended);
+    char want[96];
+    (void)snprintf(want, sizeof want, "\n[%llu lines could not be written here]\nafter\n",
+                   (unsigned long long)n_dropped);
+    CHECK(str_has_suffix(buf_str(&c.got), str_of(want)));
+    CHECK_INT(count_lines(buf_str(&c.got)), 1 + 2000 - n_dropped + 2);
+    buf_fini(&c.got);
+    rig_fini(&r);
+}
+
 TEST(lines_are_dropped_and_counted_while_the_disk_is_full)
 {
     struct rig r;
     rig_init(&r, 0);
     podlog_writer_add(r.w, PODLOG_STDOUT, STR("before"), false);
-    podlog_writer_flush(r.w);
+    settle(&r);
     sys_fail_nth(SYS_WRITE, 1, ENOSPC);
     podlog_writer_add(r.w, PODLOG_STDOUT, STR("lost 1"), false);
     podlog_writer_add(r.w, PODLOG_STDOUT, STR("lost 2"), false);
-    podlog_writer_flush(r.w);
+    settle(&r);
     sys_fail_nth(SYS_WRITE, 0, 0);
     podlog_writer_add(r.w, PODLOG_STDOUT, STR("too early"), false);
-    podlog_writer_flush(r.w);
+    settle(&r);
     CHECK_INT(podlog_writer_dropped(r.w), 3);
     loop_skip(&r.loop, PODLOG_RETRY_MS);
     podlog_writer_add(r.w, PODLOG_STDOUT, STR("after"), false);
-    podlog_writer_flush(r.w);
+    settle(&r);
     check_read(&r, (struct podlog_query){ 0 },
                "before\n[3 lines could not be written here]\nafter\n");
     rig_fini(&r);
@@ -456,17 +753,16 @@ TEST(lines_are_dropped_and_counted_while_the_disk_is_full)
 TEST(a_file_that_ends_within_a_line_is_continued_with_a_new_one)
 {
     struct rig r;
-    struct err err = { 0 };
     rig_init(&r, 0);
     podlog_writer_add(r.w, PODLOG_STDOUT, STR("whole"), false);
     podlog_writer_close(r.w);
+    loop_run(&r.loop);
     int fd = open(r.path, O_WRONLY | O_APPEND | O_CLOEXEC);
     CHECK_OK(sys_write_all(fd, "2026-01-02T03:04:05.0", 21));
     (void)close(fd);
-    struct podlog_writer_opts opts = { .loop = &r.loop, .path = r.path };
-    CHECK_OK(podlog_writer_open(&opts, &r.w, &err));
+    rig_open(&r, 0);
     podlog_writer_add(r.w, PODLOG_STDOUT, STR("next"), false);
-    podlog_writer_flush(r.w);
+    settle(&r);
     check_read(&r, (struct podlog_query){ 0 }, "whole\nnext\n");
     rig_fini(&r);
 }
@@ -479,7 +775,7 @@ TEST(a_line_longer_than_the_format_allows_is_split)
     memset(text, 'z', 40000);
     rig_init(&r, 0);
     podlog_writer_add(r.w, PODLOG_STDOUT, str_n(text, 40000), false);
-    podlog_writer_flush(r.w);
+    settle(&r);
     client_start(&c, &r, (struct podlog_query){ .timestamps = true });
     turn_until(&r, &c.ended);
     CHECK_INT(c.got.n, 31 + 40000 + 1);

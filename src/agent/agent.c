@@ -4,6 +4,7 @@
 #include "agent/evict.h"
 #include "agent/exec.h"
 #include "agent/image_gc.h"
+#include "agent/log/podlog_jobs.h"
 #include "agent/logs.h"
 #include "agent/mirror.h"
 #include "agent/network/node_route.h"
@@ -657,6 +658,7 @@ int agent_start(const struct agent_opts *opts, struct agent **ret, struct err *e
     a->image_dir = opts->image_dir ? xstrdup(opts->image_dir) : NULL;
     a->records_dir = xasprintf("%s/pods", a->run_dir);
     a->runtime = xstrdup("dormouse://");
+    a->log_jobs = podlog_jobs_new(a->loop);
     list_init(&a->left);
     list_init(&a->left_pauses);
     copy_addresses(a, opts);
@@ -706,8 +708,9 @@ const char *agent_runtime(const struct agent *a)
 
 /* ---------------------------------------------------------------- stop */
 
-static void free_agent(struct agent *a)
+static void free_agent(void *agent)
 {
+    struct agent *a = agent;
     void (*done)(void *arg) = a->done;
     void *arg = a->done_arg;
     if (a->volumes)
@@ -748,7 +751,7 @@ void agent_part_stopped(struct agent *a)
 {
     assert(a->n_stopping > 0);
     if (--a->n_stopping == 0)
-        free_agent(a);
+        podlog_jobs_close(a->log_jobs, free_agent, a); /* logs are written */
 }
 
 static void on_part_stopped(void *arg)

@@ -43,6 +43,7 @@ struct agent {
     char *node_name, *node_uid, *pods_dir, *logs_dir, *log_dir, *run_dir, *records_dir,
         *containers_dir, *roots_dir, *pause_dir, *seccomp_dir, *runtime;
     struct container_host *containers;
+    struct podlog_jobs *log_jobs;
     struct pod_networks *networks;
     struct probers *probers;
     struct agent_objects *objects;
@@ -116,6 +117,7 @@ struct agent_run {
     struct agent_root_fs *mounting;  /* a job; NULL: none */
     struct container_probes *probes;
     struct podlog_writer *log;
+    struct agent_ending *ending; /* it has ended, and waits for its log; NULL: not so */
     bool is_running, is_stopped;
     bool is_removing; /* a job removes its files, and frees it */
     bool is_waiting;  /* for its directory, which an earlier try has still, and for its pod */
@@ -279,6 +281,8 @@ void agent_probe_spec(struct arena *a, const struct pod_container *c, const stru
                       struct probe_spec *to);
 /* Start or end its probes, as the life cycle of container i says. */
 void agent_run_probe(struct agent_run *r, size_t i, bool is_adopted);
+/* If its container has ended and its log is still being written: without waiting for that. */
+void agent_run_end_now(struct agent_run *r);
 void agent_run_free(struct agent_run *r);
 extern const struct container_events agent_run_events;
 /* Of the run of a container. */

@@ -41,6 +41,14 @@ struct agent_starting {
     size_t n_mounts;
 };
 
+/* The container has ended; what it printed last is being written. */
+struct agent_ending {
+    struct agent_run *run;
+    struct container_end end; /* without its text */
+    struct timer late;
+    bool is_removed; /* meanwhile: agent_run.c is NULL */
+};
+
 /* ---------------------------------------------------------------- records */
 
 void agent_run_id(const struct agent_pod *p, struct str container, uint32_t restarts,
@@ -96,6 +104,15 @@ static void free_starting(struct agent_run *r)
     free(s);
 }
 
+static void forget_ending(struct agent_run *r)
+{
+    struct agent_ending *e = take_ptr(&r->ending);
+    if (!e)
+        return;
+    timer_stop(r->agent->loop, &e->late);
+    free(e);
+}
+
 /* The life cycle does not count this run any more. */
 static void let_go(struct agent_run *r)
 {
@@ -110,6 +127,7 @@ static void let_go(struct agent_run *r)
 void agent_run_free(struct agent_run *r)
 {
     free_starting(r);
+    forget_ending(r);
     agent_attach_end(r, 0);
     defer_cancel(&r->look);
     if (r->mounting)
@@ -313,15 +331,12 @@ static void on_started(void *arg, int code, const struct err *err)
     agent_pod_look(p);
 }
 
-static void on_ended(void *arg, const struct container_end *end)
+/* What it has printed is in its log. */
+static void report_end(struct agent_run *r, const struct container_end *end)
 {
-    struct agent_run *r = arg;
     struct agent_pod *p = r->pod;
     struct pod_now now = agent_now(r->agent);
     struct pod_container_end e = { 0 };
-    agent_attach_end(r, end->status);
-    if (r->log)
-        podlog_writer_flush(r->log);
     if (!p) {
         agent_termination_read(r, NULL, end, &r->end);
         r->has_end = true;
@@ -335,6 +350,46 @@ static void on_ended(void *arg, const struct container_end *end)
     pod_life_ended(&p->life, i, &e, &now);
     agent_run_record_write(p);
     agent_pod_look(p);
+}
+
+void agent_run_end_now(struct agent_run *r)
+{
+    if (!r->ending)
+        return;
+    struct container_end end = r->ending->end;
+    bool is_removed = r->ending->is_removed;
+    forget_ending(r);
+    report_end(r, &end);
+    if (is_removed)
+        remove_rest(r);
+}
+
+static void on_log_written(void *arg)
+{
+    agent_run_end_now(arg);
+}
+
+static void on_log_late(struct timer *t)
+{
+    struct agent_run *r = container_of(t, struct agent_ending, late)->run;
+    log_warn("a container's end is reported before its log is written", "log=%s",
+             podlog_writer_path(r->log));
+    agent_run_end_now(r);
+}
+
+static void on_ended(void *arg, const struct container_end *end)
+{
+    struct agent_run *r = arg;
+    agent_attach_end(r, end->status);
+    if (!r->log || !podlog_writer_flush(r->log, on_log_written, r)) {
+        report_end(r, end);
+        return;
+    }
+    r->ending = xnew(struct agent_ending);
+    r->ending->run = r;
+    r->ending->end = *end;
+    r->ending->end.text = NULL;
+    timer_start(r->agent->loop, &r->ending->late, AGENT_LOG_END_MS, on_log_late);
 }
 
 /* Stopped before it ran: nothing else has said that it ended. */
@@ -356,6 +411,10 @@ static void on_removed(void *arg)
 {
     struct agent_run *r = arg;
     r->c = NULL;
+    if (r->ending) {
+        r->ending->is_removed = true;
+        return;
+    }
     report_unstarted(r);
     remove_rest(r);
 }
@@ -366,6 +425,13 @@ static void on_line(void *arg, enum container_stream stream, struct str line, bo
     if (r->log)
         podlog_writer_add(r->log, stream == CONTAINER_STDOUT ? PODLOG_STDOUT : PODLOG_STDERR, line,
                           has_more);
+}
+
+static void on_log_full(void *arg, bool is_full)
+{
+    const struct agent_run *r = arg;
+    if (r->c)
+        container_pause_output(r->c, is_full);
 }
 
 static void on_output(void *arg, enum container_stream stream, struct str bytes)
@@ -389,13 +455,22 @@ const struct container_events agent_run_events = {
 
 /* ---------------------------------------------------------------- start: the runtime */
 
+static int open_writer(struct agent_run *r, const char *path, struct err *err)
+{
+    const struct podlog_writer_opts opts = { .loop = r->agent->loop,
+                                             .jobs = r->agent->log_jobs,
+                                             .path = path,
+                                             .on_full = on_log_full,
+                                             .arg = r };
+    return podlog_writer_open(&opts, &r->log, err);
+}
+
 static int open_log(struct agent_run *r, struct err *err)
 {
     scoped(free_scoped) char *path =
         xasprintf("%s/%s/%u.log", r->pod->log_dir, r->container_name, r->restarts);
-    const struct podlog_writer_opts opts = { .loop = r->pod->agent->loop, .path = path };
     agent_logs_drop_old(r->pod, r->container_name, r->restarts);
-    return podlog_writer_open(&opts, &r->log, err);
+    return open_writer(r, path, err);
 }
 
 static int make_termination_log(struct agent_run *r, char **ret, struct err *err)
@@ -740,8 +815,7 @@ struct agent_run *agent_run_find(struct agent *a, struct container *c,
                        r->restarts);
     r->image = a->images.ops->adopt(a->images.arg, json_get_str(note, "image"));
     scoped(free_scoped) char *log = str_dup(json_get_str(note, "log"));
-    const struct podlog_writer_opts opts = { .loop = a->loop, .path = log };
-    if (left->is_adopted && podlog_writer_open(&opts, &r->log, &err) < 0)
+    if (left->is_adopted && open_writer(r, log, &err) < 0)
         log_warn("a container has no log", "error=\"%s\"", err_text(&err));
     return r;
 }

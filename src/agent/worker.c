@@ -360,6 +360,7 @@ void agent_pod_leave(struct agent_pod *p)
 {
     list_each_safe (node, &p->runs) {
         struct agent_run *r = list_entry(node, struct agent_run, node);
+        agent_run_end_now(r); /* so that it is in the record */
         if (!r->is_removing)
             agent_run_free(r);
     }

@@ -77,8 +77,9 @@ struct container_host_opts { /* strings are copied */
     bool no_limits; /* also where the machine has no control groups that can be used: CPU, memory
                      * and processes are not limited then */
     uint32_t output_rate; /* bytes per second that a container may print to each of its two pipes,
-                           * after a burst of 1 MiB; more waits in its write(). At most 10 MiB;
-                           * 0: 256 KiB; CONTAINER_OUTPUT_UNLIMITED */
+                           * and 48 for each line, after a burst of 1 MiB; more waits in its
+                           * write(). At most 100 MiB; 0: 256 KiB; CONTAINER_OUTPUT_UNLIMITED. All
+                           * together: 256 MiB */
 };
 
 /*

@@ -27,6 +27,7 @@ struct container_host {
     int copy_fd;
     bool is_runc, no_limits;
     uint32_t output_rate;
+    struct container_output_reader reader; /* of all outputs */
     char *subnet;
     uint32_t n_networks;
     enum { CONTAINER_HOST_NEW, CONTAINER_HOST_SET_UP, CONTAINER_HOST_BROKEN } at;

@@ -301,6 +301,7 @@ int container_host_new(const struct container_host_opts *o, struct container_hos
     h->is_runc = !container_program_is_crun(program);
     h->no_limits = o->no_limits;
     h->output_rate = o->output_rate;
+    container_output_reader_init(&h->reader, o->loop);
     h->run = container_host_run_dir(o->kind, o->data_dir);
     h->parent = xasprintf("/dormouse-%s", o->kind);
     h->subnet = xstrdup(o->subnet ? o->subnet : CONTAINER_SUBNET_DEFAULT);
@@ -348,6 +349,7 @@ static void on_closing(struct defer *d)
 {
     struct container_host *h = container_of(d, struct container_host, closing);
     timer_stop(h->loop, &h->reap);
+    container_output_reader_fini(&h->reader);
     if (h->networks)
         container_networks_close(h->networks, on_networks_closed, h);
     else

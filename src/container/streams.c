@@ -57,7 +57,7 @@ static int listen_to(struct container *c, enum container_stream stream, int fd, 
 {
     bool is_out = stream == CONTAINER_STDOUT;
     struct container_output **to = is_out ? &c->out : &c->err_out;
-    int r = container_output_start(c->h->loop, fd, c->h->output_rate,
+    int r = container_output_start(&c->h->reader, fd, c->h->output_rate,
                                    is_out ? on_out_line : on_err_line, c, to, err);
     if (r < 0)
         (void)close(fd);

@@ -2,6 +2,7 @@
 /* Names of log files; see podlog_path.h. */
 #include "agent/log/podlog_path.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/sys.h"
 #include "base/vec.h"
@@ -191,7 +192,7 @@ static bool has_suffix(const char *name, const char *suffix)
     return str_has_suffix(str_of(name), str_of(suffix));
 }
 
-int podlog_path_tidy(const char *file, unsigned keep, struct err *err)
+int podlog_path_tidy(const char *file, unsigned keep, bool compresses, struct err *err)
 {
     struct podlog_names all = { 0 }, old = { 0 };
     const char *name;
@@ -207,7 +208,7 @@ int podlog_path_tidy(const char *file, unsigned keep, struct err *err)
         bool is_rest = has_suffix(all.p[i], ".tmp");
         if (is_rest || seen + keep < n_rotated)
             vec_push(&old, xstrdup(all.p[i]));
-        else if (seen + 1 < n_rotated && !has_suffix(all.p[i], ".gz") && first >= 0)
+        else if (compresses && seen + 1 < n_rotated && !has_suffix(all.p[i], ".gz") && first >= 0)
             first = compress_file(fd, all.p[i], err);
         seen += !is_rest;
     }
@@ -215,4 +216,31 @@ int podlog_path_tidy(const char *file, unsigned keep, struct err *err)
     names_fini(&all);
     names_fini(&old);
     return first < 0 ? first : r;
+}
+
+/* "20260102-030405" */
+static int64_t parse_stamp(struct str s)
+{
+    char text[RFC3339_MAX];
+    int64_t wall_us = 0;
+    if (s.n < 15)
+        return 0;
+    (void)snprintf(text, sizeof text, "%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", s.p, s.p + 4, s.p + 6,
+                   s.p + 9, s.p + 11, s.p + 13);
+    return rfc3339_parse(str_of(text), &wall_us) < 0 ? 0 : wall_us / 1000000;
+}
+
+int64_t podlog_path_last_rotation(const char *file)
+{
+    struct podlog_names names = { 0 };
+    const char *name;
+    scoped(fd_scoped) int fd = open_parent(file, &name, NULL);
+    if (fd < 0)
+        return 0;
+    scoped(free_scoped) char *prefix = xasprintf("%s.", name);
+    int64_t last_s = 0;
+    if (list_names(fd, prefix, &names, NULL) >= 0 && names.n > 0)
+        last_s = parse_stamp(str_of(names.p[names.n - 1] + strlen(prefix)));
+    names_fini(&names);
+    return last_s;
 }

@@ -35,6 +35,9 @@ int podlog_path_sweep_links(const char *root, struct err *err);
 int podlog_path_remove(const char *file, struct err *err);
 /*
  * After a rotation: remove the oldest rotated files beyond `keep`, remains of an interrupted
- * compression, and compress all but the latest. Goes on after errors; the first one is returned.
+ * compression, and, if compresses, compress all but the latest. Goes on after errors; the first one
+ * is returned.
  */
-int podlog_path_tidy(const char *file, unsigned keep, struct err *err);
+int podlog_path_tidy(const char *file, unsigned keep, bool compresses, struct err *err);
+/* When its latest rotated file was made, by its name, in seconds since 1970. 0: there is none. */
+int64_t podlog_path_last_rotation(const char *file);
