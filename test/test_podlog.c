@@ -531,7 +531,8 @@ static void read_rest(int fd, struct buf *to)
         (void)buf_add(to, piece, (size_t)n);
 }
 
-static void read_until(struct rig *r, int fd, struct buf *to, bool (*is_enough)(const struct rig *r))
+static void read_until(struct rig *r, int fd, struct buf *to,
+                       bool (*is_enough)(const struct rig *r))
 {
     while (!is_enough(r)) {
         read_rest(fd, to);

@@ -51,8 +51,9 @@ enum {
     AGENT_GC_HIGH_PERCENT = 85,
     AGENT_GC_LOW_PERCENT = 80,
     AGENT_GC_MIN_AGE_MS = 120000,
-    AGENT_STOP_MS = 3000,        /* for requests that run */
-    AGENT_LOG_END_MS = 2000, /* a container's end is reported after its log is written, but not later */
+    AGENT_STOP_MS = 3000, /* for requests that run */
+    AGENT_LOG_END_MS =
+        2000, /* a container's end is reported after its log is written, but not later */
     AGENT_OUTPUT_RATE = 64 << 20 /* per second of each pipe of a container, of bytes in its log */
 };
 

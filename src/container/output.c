@@ -95,8 +95,8 @@ static int64_t refill(int64_t budget, uint64_t *at_ms, uint64_t now_ms, uint32_t
 static bool may_read(struct container_output *o)
 {
     if (o->rate != CONTAINER_OUTPUT_ALL)
-        o->budget = refill(o->budget, &o->budget_ms, loop_now_ms(o->loop), o->rate,
-                           CONTAINER_OUTPUT_BURST);
+        o->budget =
+            refill(o->budget, &o->budget_ms, loop_now_ms(o->loop), o->rate, CONTAINER_OUTPUT_BURST);
     return o->rate == CONTAINER_OUTPUT_ALL || o->budget > 0;
 }
 

@@ -21,13 +21,13 @@
 struct container_output;
 
 enum {
-    CONTAINER_OUTPUT_LINE_MAX = 16 << 10, /* on_line() gets a longer one in pieces */
-    CONTAINER_OUTPUT_LINE_COST = 48,      /* about what a log has in front of it */
-    CONTAINER_OUTPUT_RATE = 256 << 10,    /* per second, unless another rate is asked for, */
-    CONTAINER_OUTPUT_BURST = 1 << 20,     /* after silence */
-    CONTAINER_OUTPUT_TURN = 256 << 10,    /* of all pipes of a reader in a turn of the loop */
+    CONTAINER_OUTPUT_LINE_MAX = 16 << 10,    /* on_line() gets a longer one in pieces */
+    CONTAINER_OUTPUT_LINE_COST = 48,         /* about what a log has in front of it */
+    CONTAINER_OUTPUT_RATE = 256 << 10,       /* per second, unless another rate is asked for, */
+    CONTAINER_OUTPUT_BURST = 1 << 20,        /* after silence */
+    CONTAINER_OUTPUT_TURN = 256 << 10,       /* of all pipes of a reader in a turn of the loop */
     CONTAINER_OUTPUT_TOTAL_RATE = 256 << 20, /* of all pipes of a reader per second */
-    CONTAINER_OUTPUT_LAST_MAX = 120       /* kept of the last line */
+    CONTAINER_OUTPUT_LAST_MAX = 120          /* kept of the last line */
 };
 #define CONTAINER_OUTPUT_ALL UINT32_MAX /* a rate: no limit */
 

@@ -135,7 +135,8 @@ static void format_missing(struct podlog_file *f, uint64_t missing, struct buf *
                             false);
 }
 
-/* Up to a chunk, or as much as the file takes before it is rotated. Returns where the next begins. */
+/* Up to a chunk, or as much as the file takes before it is rotated. Returns where the next begins.
+ */
 static size_t format(struct podlog_file *f, const struct podlog_lines *lines, size_t at,
                      struct buf *to)
 {

@@ -39,12 +39,12 @@ struct podlog_file {
 int podlog_file_open(struct podlog_file *f, struct err *err);
 
 struct podlog_result {
-    size_t used;        /* bytes of the lines that were written or lost */
-    uint64_t n_told;    /* of the missing lines, that the file tells of now */
-    uint64_t n_lost;    /* lines that could not be written */
-    int code;           /* why; 0 */
-    int next_fd;        /* the file was rotated: of the new one, given; f->fd is the old one still.
-                         * -1: it was not */
+    size_t used;     /* bytes of the lines that were written or lost */
+    uint64_t n_told; /* of the missing lines, that the file tells of now */
+    uint64_t n_lost; /* lines that could not be written */
+    int code;        /* why; 0 */
+    int next_fd;     /* the file was rotated: of the new one, given; f->fd is the old one still.
+                      * -1: it was not */
     struct err unrotated; /* why it should have been rotated, and was not */
 };
 

@@ -16,8 +16,9 @@ struct podlog_jobs {
     void *arg;
 };
 
-static const unsigned max_running[] = { [PODLOG_JOB_WRITE] = PODLOG_WRITES_MAX,
-                                        [PODLOG_JOB_TIDY] = PODLOG_TIDIES_MAX };
+static const unsigned max_running[] = {
+    [PODLOG_JOB_WRITE] = PODLOG_WRITES_MAX, [PODLOG_JOB_TIDY] = PODLOG_TIDIES_MAX
+};
 
 struct podlog_jobs *podlog_jobs_new(struct loop *loop)
 {

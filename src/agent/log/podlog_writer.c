@@ -331,12 +331,12 @@ int podlog_writer_open(const struct podlog_writer_opts *opts, struct podlog_writ
                                  .held.bytes = BUF_INIT(PODLOG_HELD_BYTES),
                                  .on_full = opts->on_full,
                                  .arg = opts->arg };
-    w->writing = (struct writing){
-        .job = { .kind = PODLOG_JOB_WRITE, .work = on_write, .done = on_written },
-        .file = { .path = w->path,
-                  .max_bytes = opts->max_bytes ? opts->max_bytes : PODLOG_MAX_BYTES },
-        .lines.bytes = BUF_INIT(PODLOG_HELD_BYTES)
-    };
+    w->writing =
+        (struct writing){ .job = { .kind = PODLOG_JOB_WRITE, .work = on_write, .done = on_written },
+                          .file = { .path = w->path,
+                                    .max_bytes =
+                                        opts->max_bytes ? opts->max_bytes : PODLOG_MAX_BYTES },
+                          .lines.bytes = BUF_INIT(PODLOG_HELD_BYTES) };
     list_init(&w->followers);
     r = podlog_file_open(&w->writing.file, err);
     if (r < 0) {

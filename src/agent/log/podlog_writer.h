@@ -30,12 +30,12 @@ enum {
     PODLOG_WRITE_BYTES = 64 << 10,
     PODLOG_PAUSE_MS = 20,
     PODLOG_FULL_BYTES = 256 << 10, /* held, besides what a job writes: on_full() */
-    /* Held at most, then lines are dropped. What comes after on_full() fits: of each stream one more
-     * read and what its pipe holds at the end, also if all lines are empty. */
+    /* Held at most, then lines are dropped. What comes after on_full() fits: of each stream one
+     * more read and what its pipe holds at the end, also if all lines are empty. */
     PODLOG_HELD_BYTES = PODLOG_FULL_BYTES + 4 * (64 << 10) * 9,
     PODLOG_RETRY_MS = 1000,    /* after a failure */
-    PODLOG_COMPRESS_MS = 10000 /* after the last rotation, so that a file that is soon removed is not
-                                * compressed before */
+    PODLOG_COMPRESS_MS = 10000 /* after the last rotation, so that a file that is soon removed is
+                                * not compressed before */
 };
 
 struct podlog_writer;
