@@ -2,6 +2,7 @@
 #include "agent/logs.h"
 
 #include "agent/agent_impl.h"
+#include "agent/log/podlog_jobs.h"
 #include "agent/log/podlog_path.h"
 #include "base/sys.h"
 #include "base/tree_remove.h"
@@ -27,11 +28,11 @@ int agent_logs_make(const struct agent_pod *p, struct err *err)
 /* ---------------------------------------------------------------- removing */
 
 struct logs_removal {
-    struct job job;
+    struct podlog_job job;
     char *dir, *link; /* link NULL: dir is the log of one run */
 };
 
-static void work(struct job *j)
+static void work(struct podlog_job *j)
 {
     const struct logs_removal *r = container_of(j, struct logs_removal, job);
     struct err err = { 0 };
@@ -42,7 +43,7 @@ static void work(struct job *j)
         (void)unlink(r->link);
 }
 
-static void done(struct job *j, int code)
+static void done(struct podlog_job *j)
 {
     struct logs_removal *r = container_of(j, struct logs_removal, job);
     free(r->dir);
@@ -54,10 +55,10 @@ static void done(struct job *j, int code)
 static void start(const struct agent *a, char *dir, char *link)
 {
     struct logs_removal *r = xnew(struct logs_removal);
-    *r = (struct logs_removal){ .job = { .work = work, .done = done }, .dir = dir, .link = link };
-    int code = job_start(a->loop, &r->job);
-    assert(code == 0);
-    (void)code;
+    *r = (struct logs_removal){ .job = { .kind = PODLOG_JOB_TIDY, .work = work, .done = done },
+                                .dir = dir,
+                                .link = link };
+    podlog_jobs_start(a->log_jobs, &r->job);
 }
 
 void agent_logs_remove(const struct agent_pod *p)

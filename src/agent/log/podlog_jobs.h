@@ -13,7 +13,7 @@
 
 enum podlog_job_kind {
     PODLOG_JOB_WRITE,
-    PODLOG_JOB_TIDY, /* compressing takes long: it does not keep writes waiting */
+    PODLOG_JOB_TIDY, /* compress and remove files: it takes long, and keeps no write waiting */
     PODLOG_JOB_KINDS
 };
 
