@@ -213,6 +213,22 @@ def test_the_agent_is_killed_while_files_are_held_back(cluster, cloud, valve):
     assert str(cluster.data_dir / "lazy") not in open("/proc/mounts").read()
 
 
+def test_the_agent_is_killed_before_the_mount_is_there(cluster, cloud, valve):
+    valve.set(held={"/_dormouse/trees/"})
+    container = {"name": "a", "image": f"{valve.host}/app:v1", "command": START, "imagePullPolicy": "IfNotPresent"}
+    cluster.run("lazy", containers=[container], annotations=LAZY)
+    cluster.wait_reason("lazy", "Pulling")
+    assert status_of_mount(cluster)["state"] == "asking"
+    cluster.kill()
+    again(cluster)
+    valve.set(held=set())
+    pod = cluster.wait("lazy", is_ready)
+    assert len(lazy_mounts(cluster)) == 2           # the earlier one is given up after a minute
+    valve.set(open=None)
+    cluster.wait_reason("lazy", "Pulled")
+    assert has_layers(cluster, cloud) and Reading(cluster, pod, "rest").end() == REST
+
+
 def test_the_process_that_fetches_is_killed(cluster, cloud, valve):
     pod = run(cluster, valve)
     os.kill(status_of_mount(cluster)["pid"], signal.SIGKILL)
