@@ -4,7 +4,6 @@
 #include "base/boot.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/sys.h"
 #include "codec/json.h"
 #include "container/user.h"
@@ -103,14 +102,23 @@ struct lazy_child {
     uint64_t done_bytes, all_bytes, grown_ms;
 };
 
-/* With the lock. */
-static void write_status(struct lazy_child *c)
+/* Not synced: after a start of the machine it says nothing any more, and a start waits for it. */
+static int replace_status(const char *dir, struct str text)
 {
-    struct err err = { 0 };
+    scoped(free_scoped) char *to = xasprintf("%s/" STATUS_NAME, dir);
+    scoped(free_scoped) char *from = xasprintf("%s.new", to);
+    scoped(fd_scoped) int fd = sys_openat(AT_FDCWD, from, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int r = fd < 0 ? fd : sys_write_all(fd, text.p, text.n);
+    return r < 0 ? r : sys_renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+/* With the lock. Without room on the disk the last one stays; the end of the process shows as well.
+ */
+static int write_status(struct lazy_child *c)
+{
     struct arena a = { 0 };
     struct json *v = json_new_object(&a);
     scoped(buf_fini_scoped) struct buf text = BUF_INIT(LAZY_CHILD_STATUS_MAX);
-    scoped(free_scoped) char *path = xasprintf("%s/" STATUS_NAME, c->dir);
     json_set_str(&a, v, "state", str_of(words[c->at]));
     json_set_int(&a, v, "pid", getpid());
     json_set_int(&a, v, "startTicks", (int64_t)c->facts.start_ticks);
@@ -124,10 +132,8 @@ static void write_status(struct lazy_child *c)
     json_set_int(&a, v, "doneBytes", (int64_t)c->done_bytes);
     json_set_int(&a, v, "allBytes", (int64_t)c->all_bytes);
     int r = json_write(&text, v);
-    r = r < 0 ? r : sys_write_file_atomic(AT_FDCWD, path, buf_str(&text), 0600, &err);
-    if (r < 0)
-        log_warn("status of a lazy mount not written", "error=\"%s\"", err_text(&err));
     arena_fini(&a);
+    return r < 0 ? r : replace_status(c->dir, buf_str(&text));
 }
 
 static void set_why(struct lazy_child *c, const char *why)
@@ -146,19 +152,20 @@ static void become(struct lazy_child *c, enum lazy_child_at next, int code, cons
         c->code = code;
         set_why(c, why);
         if (c->is_mounted || next == LAZY_CHILD_REFUSED || next == LAZY_CHILD_BROKEN)
-            write_status(c);
+            (void)write_status(c);
     }
     (void)pthread_mutex_unlock(&c->mutex);
     (void)sys_write_all(c->wake, &one, sizeof one);
 }
 
-static void become_mounted(struct lazy_child *c)
+static int become_mounted(struct lazy_child *c)
 {
     (void)pthread_mutex_lock(&c->mutex);
     c->is_mounted = true;
     c->at = MAX(c->at, LAZY_CHILD_MOUNTED);
-    write_status(c);
+    int r = write_status(c);
     (void)pthread_mutex_unlock(&c->mutex);
+    return r;
 }
 
 static enum lazy_child_at at(struct lazy_child *c)
@@ -183,7 +190,7 @@ static void on_progress(void *arg, uint64_t done_bytes, uint64_t all_bytes)
     if (has_grown && c->why && c->at <= LAZY_CHILD_MOUNTED) {
         set_why(c, NULL);
         if (c->is_mounted)
-            write_status(c);
+            (void)write_status(c);
     }
     (void)pthread_mutex_unlock(&c->mutex);
 }
@@ -196,7 +203,7 @@ static void on_trouble(void *arg, const char *why)
     if (c->at <= LAZY_CHILD_MOUNTED && (!c->why || strcmp(c->why, why) != 0)) {
         set_why(c, why);
         if (c->is_mounted)
-            write_status(c);
+            (void)write_status(c);
     }
     (void)pthread_mutex_unlock(&c->mutex);
     (void)sys_write_all(c->wake, &one, sizeof one);
@@ -365,15 +372,12 @@ static int mount_image(struct lazy_child *c, struct err *err)
     return r < 0 ? r : read_first(c, err);
 }
 
+/* The node tries again what fails here, after the end of this process. */
 static void unmount_image(struct lazy_child *c)
 {
-    struct err err = { 0 };
     if (mount_is_point(c->root))
         (void)umount2(c->root, MNT_DETACH | UMOUNT_NOFOLLOW);
-    int r = root_umount(c->state, c->root, LAZY_CHILD_LOCK_MS, &err);
-    if (r < 0 && r != -ENOENT)
-        log_warn("files of a lazy mount stay", "path=\"%s\" error=\"%s\"", c->state,
-                 err_text(&err));
+    (void)root_umount(c->state, c->root, LAZY_CHILD_LOCK_MS, NULL);
 }
 
 static int start(struct lazy_child *c, struct err *err)
@@ -383,7 +387,7 @@ static int start(struct lazy_child *c, struct err *err)
         return r;
     (void)pthread_mutex_lock(&c->mutex);
     c->is_asked = true;
-    write_status(c);
+    (void)write_status(c);
     (void)pthread_mutex_unlock(&c->mutex);
     r = make_place(c, err);
     r = r < 0 ? r : mount_image(c, err);
@@ -503,15 +507,15 @@ int lazy_child_main(void)
     (void)pthread_mutex_init(&c.mutex, NULL);
     if (signals < 0 || c.wake < 0 || read_request(&c, &err) < 0)
         return 1;
-    write_status(&c);
+    (void)write_status(&c);
     int r = start(&c, &err);
     if (r < 0) {
         become(&c, LAZY_CHILD_REFUSED, r, err_text(&err));
         return 0;
     }
     scoped(fd_scoped) int guardian = (int)syscall(SYS_pidfd_open, lazy_image_guard_pid(c.lazy), 0);
-    become_mounted(&c);
-    attend(&c, signals, &guardian);
+    if (become_mounted(&c) >= 0)
+        attend(&c, signals, &guardian);
     lazy_image_free(c.lazy); /* of a broken one nothing more is shown */
     unmount_image(&c);
     return 0; /* what is left of it ends with the process */
