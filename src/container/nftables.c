@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
@@ -14,6 +15,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+enum { SEND_BYTES = 64 << 10 };
 
 /* ---------------------------------------------------------------- bytes */
 
@@ -134,7 +137,9 @@ static int read_answers(int fd)
 static int send_batch(const struct nftables_batch *b, struct err *err)
 {
     scoped(fd_scoped) int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
-    int r = fd < 0 ? -errno : 0;
+    int size = (int)b->bytes.n, r = fd < 0 ? -errno : 0;
+    if (r == 0 && b->bytes.n > SEND_BYTES) /* a batch has to fit into the socket's buffer */
+        (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
     if (r == 0 && send(fd, b->bytes.p, b->bytes.n, 0) < 0)
         r = -errno;
     if (r == 0)
@@ -152,6 +157,11 @@ int nftables_commit(struct nftables_batch *b, struct err *err)
     return r;
 }
 
+void nftables_abort(struct nftables_batch *b)
+{
+    buf_fini(&b->bytes);
+}
+
 /* ---------------------------------------------------------------- tables and chains */
 
 void nftables_add_table(struct nftables_batch *b)
@@ -159,6 +169,15 @@ void nftables_add_table(struct nftables_batch *b)
     begin_change(b, NFT_MSG_NEWTABLE, NLM_F_CREATE);
     add_text(b, NFTA_TABLE_NAME, b->table);
     end_message(b);
+}
+
+void nftables_renew_table(struct nftables_batch *b)
+{
+    nftables_add_table(b);
+    begin_change(b, NFT_MSG_DELTABLE, 0);
+    add_text(b, NFTA_TABLE_NAME, b->table);
+    end_message(b);
+    nftables_add_table(b);
 }
 
 static void flush_chain(struct nftables_batch *b, const char *name)
@@ -176,6 +195,15 @@ void nftables_add_chain(struct nftables_batch *b, const char *name)
     add_text(b, NFTA_CHAIN_NAME, name);
     end_message(b);
     flush_chain(b, name);
+}
+
+void nftables_remove_chain(struct nftables_batch *b, const char *name)
+{
+    flush_chain(b, name);
+    begin_change(b, NFT_MSG_DELCHAIN, 0);
+    add_text(b, NFTA_CHAIN_TABLE, b->table);
+    add_text(b, NFTA_CHAIN_NAME, name);
+    end_message(b);
 }
 
 void nftables_add_base_chain(struct nftables_batch *b, const char *name, const char *type,
@@ -201,13 +229,16 @@ static const struct {
 } types[] = { [NFTABLES_IPV4] = { 7, 4 },
               [NFTABLES_IPV6] = { 8, 16 },
               [NFTABLES_PROTOCOL] = { 12, 4 },
-              [NFTABLES_PORT] = { 13, 4 } };
+              [NFTABLES_PORT] = { 13, 4 },
+              [NFTABLES_NUMBER] = { 19, 4 } }; /* "mark" */
 
 static void add_type(struct nftables_batch *b, uint16_t type_attr, uint16_t len_attr,
-                     const enum nftables_type parts[NFTABLES_PARTS_MAX])
+                     const enum nftables_type parts[NFTABLES_PARTS_MAX + 1])
 {
     uint32_t number = 0, bytes = 0;
-    for (size_t i = 0; i < NFTABLES_PARTS_MAX && parts[i]; i++) {
+    if (parts[0] == NFTABLES_VERDICT)
+        number = NFT_DATA_VERDICT;
+    for (size_t i = 0; parts[0] != NFTABLES_VERDICT && parts[i]; i++) {
         number = number << 6 | types[parts[i]].number;
         bytes += types[parts[i]].bytes;
     }
@@ -215,35 +246,78 @@ static void add_type(struct nftables_batch *b, uint16_t type_attr, uint16_t len_
     add_u32(b, len_attr, bytes);
 }
 
-void nftables_add_map(struct nftables_batch *b, const char *name,
-                      const enum nftables_type key[NFTABLES_PARTS_MAX],
-                      const enum nftables_type value[NFTABLES_PARTS_MAX])
+static void add_size(struct nftables_batch *b, uint32_t n)
 {
+    size_t at = begin_nest(b, NFTA_SET_DESC);
+    add_u32(b, NFTA_SET_DESC_SIZE, n);
+    end_attr(b, at);
+}
+
+void nftables_add_map(struct nftables_batch *b, const struct nftables_map *map)
+{
+    uint32_t by_rules = map->size_max ? NFT_SET_EVAL | NFT_SET_TIMEOUT : 0;
     begin_change(b, NFT_MSG_NEWSET, NLM_F_CREATE);
     add_text(b, NFTA_SET_TABLE, b->table);
-    add_text(b, NFTA_SET_NAME, name);
+    add_text(b, NFTA_SET_NAME, map->name);
     add_u32(b, NFTA_SET_ID, b->seq);
-    add_u32(b, NFTA_SET_FLAGS, value[0] ? NFT_SET_MAP : 0);
-    add_type(b, NFTA_SET_KEY_TYPE, NFTA_SET_KEY_LEN, key);
-    if (value[0])
-        add_type(b, NFTA_SET_DATA_TYPE, NFTA_SET_DATA_LEN, value);
+    add_u32(b, NFTA_SET_FLAGS, by_rules | (map->value[0] ? NFT_SET_MAP : 0));
+    add_type(b, NFTA_SET_KEY_TYPE, NFTA_SET_KEY_LEN, map->key);
+    if (map->value[0])
+        add_type(b, NFTA_SET_DATA_TYPE, NFTA_SET_DATA_LEN, map->value);
+    if (map->size_max)
+        add_size(b, map->size_max);
+    end_message(b);
+}
+
+struct nftables_element {
+    size_t list, whole;
+};
+
+static struct nftables_element begin_element(struct nftables_batch *b, bool adds, const char *map,
+                                             const void *key, size_t key_n)
+{
+    struct nftables_element e;
+    begin_change(b, adds ? NFT_MSG_NEWSETELEM : NFT_MSG_DELSETELEM, adds ? NLM_F_CREATE : 0);
+    add_text(b, NFTA_SET_ELEM_LIST_TABLE, b->table);
+    add_text(b, NFTA_SET_ELEM_LIST_SET, map);
+    e.list = begin_nest(b, NFTA_SET_ELEM_LIST_ELEMENTS);
+    e.whole = begin_nest(b, NFTA_LIST_ELEM);
+    add_data(b, NFTA_SET_ELEM_KEY, key, key_n);
+    return e;
+}
+
+static void end_element(struct nftables_batch *b, struct nftables_element e)
+{
+    end_attr(b, e.whole);
+    end_attr(b, e.list);
     end_message(b);
 }
 
 void nftables_change_element(struct nftables_batch *b, bool adds, const char *map, const void *key,
                              size_t key_n, const void *value, size_t value_n)
 {
-    begin_change(b, adds ? NFT_MSG_NEWSETELEM : NFT_MSG_DELSETELEM, adds ? NLM_F_CREATE : 0);
-    add_text(b, NFTA_SET_ELEM_LIST_TABLE, b->table);
-    add_text(b, NFTA_SET_ELEM_LIST_SET, map);
-    size_t list = begin_nest(b, NFTA_SET_ELEM_LIST_ELEMENTS);
-    size_t element = begin_nest(b, NFTA_LIST_ELEM);
-    add_data(b, NFTA_SET_ELEM_KEY, key, key_n);
+    struct nftables_element e = begin_element(b, adds, map, key, key_n);
     if (value_n)
         add_data(b, NFTA_SET_ELEM_DATA, value, value_n);
-    end_attr(b, element);
-    end_attr(b, list);
-    end_message(b);
+    end_element(b, e);
+}
+
+static void add_verdict(struct nftables_batch *b, uint16_t type, int32_t verdict, const char *chain)
+{
+    size_t data = begin_nest(b, type), at = begin_nest(b, NFTA_DATA_VERDICT);
+    add_u32(b, NFTA_VERDICT_CODE, (uint32_t)verdict);
+    if (chain)
+        add_text(b, NFTA_VERDICT_CHAIN, chain);
+    end_attr(b, at);
+    end_attr(b, data);
+}
+
+void nftables_change_verdict(struct nftables_batch *b, bool adds, const char *map, const void *key,
+                             size_t key_n, int32_t verdict, const char *chain)
+{
+    struct nftables_element e = begin_element(b, adds, map, key, key_n);
+    add_verdict(b, NFTA_SET_ELEM_DATA, verdict, chain);
+    end_element(b, e);
 }
 
 /* ---------------------------------------------------------------- rules */
@@ -343,12 +417,88 @@ void nftables_verdict(struct nftables_batch *b, int32_t verdict, const char *cha
 {
     struct nftables_expression e = begin_expression(b, "immediate");
     add_u32(b, NFTA_IMMEDIATE_DREG, NFT_REG_VERDICT);
-    size_t data = begin_nest(b, NFTA_IMMEDIATE_DATA), at = begin_nest(b, NFTA_DATA_VERDICT);
-    add_u32(b, NFTA_VERDICT_CODE, (uint32_t)verdict);
-    if (chain)
-        add_text(b, NFTA_VERDICT_CHAIN, chain);
-    end_attr(b, at);
-    end_attr(b, data);
+    add_verdict(b, NFTA_IMMEDIATE_DATA, verdict, chain);
+    end_expression(b, e);
+}
+
+void nftables_look_up_verdict(struct nftables_batch *b, const char *map, uint32_t reg)
+{
+    struct nftables_expression e = begin_expression(b, "lookup");
+    add_text(b, NFTA_LOOKUP_SET, map);
+    add_u32(b, NFTA_LOOKUP_SREG, reg);
+    add_u32(b, NFTA_LOOKUP_DREG, NFT_REG_VERDICT);
+    end_expression(b, e);
+}
+
+void nftables_load_value(struct nftables_batch *b, uint32_t reg, const void *p, size_t n)
+{
+    struct nftables_expression e = begin_expression(b, "immediate");
+    add_u32(b, NFTA_IMMEDIATE_DREG, reg);
+    add_data(b, NFTA_IMMEDIATE_DATA, p, n);
+    end_expression(b, e);
+}
+
+void nftables_load_random(struct nftables_batch *b, uint32_t n, uint32_t reg)
+{
+    struct nftables_expression e = begin_expression(b, "numgen");
+    add_u32(b, NFTA_NG_DREG, reg);
+    add_u32(b, NFTA_NG_MODULUS, n);
+    add_u32(b, NFTA_NG_TYPE, NFT_NG_RANDOM);
+    add_u32(b, NFTA_NG_OFFSET, 0);
+    end_expression(b, e);
+}
+
+static struct nftables_expression begin_dynset(struct nftables_batch *b, const char *map,
+                                               uint32_t op, uint32_t key_reg, uint32_t value_reg)
+{
+    struct nftables_expression e = begin_expression(b, "dynset");
+    add_text(b, NFTA_DYNSET_SET_NAME, map);
+    add_u32(b, NFTA_DYNSET_OP, op);
+    add_u32(b, NFTA_DYNSET_SREG_KEY, key_reg);
+    add_u32(b, NFTA_DYNSET_SREG_DATA, value_reg);
+    return e;
+}
+
+void nftables_remember(struct nftables_batch *b, const char *map, uint32_t key_reg,
+                       uint32_t value_reg, uint64_t timeout_ms)
+{
+    uint64_t big_endian = htobe64(timeout_ms);
+    struct nftables_expression e =
+        begin_dynset(b, map, NFT_DYNSET_OP_UPDATE, key_reg, value_reg);
+    add_bytes(b, NFTA_DYNSET_TIMEOUT, &big_endian, sizeof big_endian);
+    end_expression(b, e);
+}
+
+void nftables_forget(struct nftables_batch *b, const char *map, uint32_t key_reg,
+                     uint32_t value_reg)
+{
+    end_expression(b, begin_dynset(b, map, NFT_DYNSET_OP_DELETE, key_reg, value_reg));
+}
+
+void nftables_add_mark(struct nftables_batch *b, uint32_t bits)
+{
+    uint32_t others = ~bits;
+    nftables_load_meta(b, NFT_META_MARK, NFT_REG_1);
+    struct nftables_expression set = begin_expression(b, "bitwise");
+    add_u32(b, NFTA_BITWISE_SREG, NFT_REG_1);
+    add_u32(b, NFTA_BITWISE_DREG, NFT_REG_1);
+    add_u32(b, NFTA_BITWISE_LEN, sizeof bits);
+    add_data(b, NFTA_BITWISE_MASK, &others, sizeof others);
+    add_data(b, NFTA_BITWISE_XOR, &bits, sizeof bits);
+    end_expression(b, set);
+    struct nftables_expression e = begin_expression(b, "meta");
+    add_u32(b, NFTA_META_KEY, NFT_META_MARK);
+    add_u32(b, NFTA_META_SREG, NFT_REG_1);
+    end_expression(b, e);
+}
+
+void nftables_reject(struct nftables_batch *b, bool is_tcp)
+{
+    const uint8_t port_unreachable = NFT_REJECT_ICMPX_PORT_UNREACH;
+    struct nftables_expression e = begin_expression(b, "reject");
+    add_u32(b, NFTA_REJECT_TYPE, is_tcp ? NFT_REJECT_TCP_RST : NFT_REJECT_ICMPX_UNREACH);
+    if (!is_tcp)
+        add_bytes(b, NFTA_REJECT_ICMP_CODE, &port_unreachable, 1);
     end_expression(b, e);
 }
 

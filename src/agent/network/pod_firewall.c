@@ -167,17 +167,19 @@ static void add_leaving(struct nftables_batch *b, const struct pod_firewall_rang
 
 static void add_maps(struct nftables_batch *b)
 {
-    const enum nftables_type none[NFTABLES_PARTS_MAX] = { NFTABLES_NONE };
-    const enum nftables_type port[NFTABLES_PARTS_MAX] = { NFTABLES_PROTOCOL, NFTABLES_PORT };
     nftables_add_table(b);
     for (size_t i = 0; i < ARRAY_LEN(families); i++) {
         const struct family *f = &families[i];
-        const enum nftables_type at[] = { f->type, NFTABLES_PROTOCOL, NFTABLES_PORT };
-        const enum nftables_type to[NFTABLES_PARTS_MAX] = { f->type, NFTABLES_PORT };
-        const enum nftables_type pair[NFTABLES_PARTS_MAX] = { f->type, f->type };
-        nftables_add_map(b, f->ports, port, to);
-        nftables_add_map(b, f->ports_at, at, to);
-        nftables_add_map(b, f->hairpin, pair, none);
+        const struct nftables_map maps[] = {
+            { f->ports, { NFTABLES_PROTOCOL, NFTABLES_PORT }, { f->type, NFTABLES_PORT }, 0 },
+            { f->ports_at,
+              { f->type, NFTABLES_PROTOCOL, NFTABLES_PORT },
+              { f->type, NFTABLES_PORT },
+              0 },
+            { f->hairpin, { f->type, f->type }, { NFTABLES_NONE }, 0 },
+        };
+        for (size_t j = 0; j < ARRAY_LEN(maps); j++)
+            nftables_add_map(b, &maps[j]);
     }
 }
 
