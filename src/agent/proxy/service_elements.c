@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/proxy/service_elements.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+typedef VEC(const struct service_endpoint *) endpoint_list;
+
+/* One way to a port of a Service. */
+struct way {
+    const struct service_port *port;
+    const struct netlink_ip *to; /* NULL: the node port */
+    bool is_ipv6, is_local, marks;
+    uint32_t affinity_s;
+};
+
+/* ---------------------------------------------------------------- keys and values */
+
+static void put(uint8_t *to, uint8_t *n, const void *p, size_t bytes)
+{
+    memcpy(to + *n, p, bytes);
+    *n += (uint8_t)((bytes + 3) / 4 * 4); /* each part takes a multiple of 4 bytes */
+}
+
+static size_t address_bytes(bool is_ipv6)
+{
+    return is_ipv6 ? 16 : 4;
+}
+
+static struct service_element element_of(enum service_map map, bool is_ipv6)
+{
+    return (struct service_element){ .map = (uint8_t)(map + (is_ipv6 ? SERVICE_MAPS : 0)) };
+}
+
+static void put_address(struct service_element *e, const struct way *w)
+{
+    static const uint8_t none[16];
+    put(e->key, &e->key_n, w->to ? w->to->bytes : none, address_bytes(w->is_ipv6));
+}
+
+static void put_port(struct service_element *e, const struct way *w)
+{
+    uint16_t port = htons(w->to ? w->port->port : w->port->node_port);
+    put(e->key, &e->key_n, &w->port->protocol, 1);
+    put(e->key, &e->key_n, &port, 2);
+}
+
+/* ---------------------------------------------------------------- which endpoints */
+
+struct target { /* an endpoint with the port that has the wanted name */
+    struct netlink_ip ip;
+    uint16_t port;
+};
+typedef VEC(struct target) target_list;
+
+struct choice {
+    bool is_ipv6, is_local, is_draining; /* those that are wanted */
+    bool by_hints;
+    struct str port_name;
+};
+
+static const struct service_port *find_port(const struct slice_facts *s, struct str name)
+{
+    for (size_t i = 0; i < s->n_ports; i++)
+        if (str_eq(s->ports[i].name, name))
+            return &s->ports[i];
+    return NULL;
+}
+
+static bool is_wanted(const struct choice *c, const struct service_endpoint *e)
+{
+    return (e->ip.family == AF_INET6) == c->is_ipv6 && (!c->is_local || e->is_here) &&
+           (c->is_draining ? e->is_draining : e->is_ready) && (!c->by_hints || e->is_hinted);
+}
+
+static int compare_targets(const void *a, const void *b)
+{
+    const struct target *x = a, *y = b;
+    int r = memcmp(x->ip.bytes, y->ip.bytes, sizeof x->ip.bytes);
+    return r ? r : (int)x->port - (int)y->port;
+}
+
+static void choose(const struct choice *c, const struct slice_facts *const *slices, size_t n_slices,
+                   target_list *to)
+{
+    to->n = 0;
+    for (size_t i = 0; i < n_slices; i++) {
+        const struct service_port *port = find_port(slices[i], c->port_name);
+        for (size_t j = 0; port && j < slices[i]->n_endpoints; j++)
+            if (is_wanted(c, &slices[i]->endpoints[j]))
+                vec_push(to, ((struct target){ slices[i]->endpoints[j].ip, port->port }));
+    }
+    if (to->n)
+        qsort(to->p, to->n, sizeof *to->p, compare_targets);
+    size_t n = 0;
+    for (size_t i = 0; i < to->n; i++)
+        if (n == 0 || compare_targets(&to->p[n - 1], &to->p[i]) != 0)
+            to->p[n++] = to->p[i];
+    to->n = MIN(n, (size_t)SERVICE_ENDPOINTS_MAX);
+}
+
+/* All that count have hints, and one is for here. */
+static bool hints_count(struct choice c, const struct slice_facts *const *slices, size_t n_slices)
+{
+    bool is_any_here = false;
+    for (size_t i = 0; i < n_slices; i++) {
+        for (size_t j = 0; j < slices[i]->n_endpoints; j++) {
+            const struct service_endpoint *e = &slices[i]->endpoints[j];
+            if (!is_wanted(&c, e))
+                continue;
+            if (!e->has_hints)
+                return false;
+            is_any_here = is_any_here || e->is_hinted;
+        }
+    }
+    return is_any_here;
+}
+
+static void find_targets(const struct way *w, bool is_local, const struct slice_facts *const *slices,
+                         size_t n_slices, target_list *to)
+{
+    struct choice c = { .is_ipv6 = w->is_ipv6, .is_local = is_local, .port_name = w->port->name };
+    c.by_hints = !is_local && hints_count(c, slices, n_slices);
+    choose(&c, slices, n_slices, to);
+    if (to->n)
+        return;
+    c.is_draining = true;
+    c.by_hints = false;
+    choose(&c, slices, n_slices, to);
+}
+
+/* ---------------------------------------------------------------- elements */
+
+static void add_target(const struct way *w, uint32_t i, const struct target *t,
+                       service_elements *to)
+{
+    uint16_t port = htons(t->port);
+    struct service_element e = element_of(SERVICE_ENDPOINTS, w->is_ipv6);
+    put_address(&e, w);
+    put_port(&e, w);
+    put(e.key, &e.key_n, &i, sizeof i);
+    put(e.value, &e.value_n, t->ip.bytes, address_bytes(w->is_ipv6));
+    put(e.value, &e.value_n, &port, sizeof port);
+    vec_push(to, e);
+    if (!w->affinity_s)
+        return;
+    struct service_element alive = element_of(SERVICE_ALIVE, w->is_ipv6);
+    put_address(&alive, w);
+    put_port(&alive, w);
+    put(alive.key, &alive.key_n, t->ip.bytes, address_bytes(w->is_ipv6));
+    put(alive.key, &alive.key_n, &port, sizeof port);
+    vec_push(to, alive);
+}
+
+static void add_way(const struct way *w, const struct slice_facts *const *slices, size_t n_slices,
+                    target_list *targets, service_elements *to)
+{
+    find_targets(w, w->is_local, slices, n_slices, targets);
+    enum service_map map = w->to ? SERVICE_ADDRESSES : SERVICE_NODE_PORTS;
+    if (!targets->n)
+        map = w->to ? SERVICE_REFUSED : SERVICE_REFUSED_PORTS;
+    struct service_element e = element_of(map, w->is_ipv6);
+    if (w->to)
+        put_address(&e, w);
+    put_port(&e, w);
+    if (targets->n) {
+        e.verdict = SERVICE_CHOOSE;
+        e.chain = (struct service_chain){ .n = (uint16_t)targets->n,
+                                          .is_ipv6 = w->is_ipv6,
+                                          .is_node_port = !w->to,
+                                          .marks = w->marks,
+                                          .affinity_s = w->affinity_s };
+    } else {
+        find_targets(w, false, slices, n_slices, targets);
+        e.verdict = targets->n ? SERVICE_DROP : SERVICE_REJECT; /* dropped: others have them */
+        targets->n = 0;
+    }
+    vec_push(to, e);
+    for (size_t i = 0; i < targets->n; i++)
+        add_target(w, (uint32_t)i, &targets->p[i], to);
+}
+
+static void add_cluster_ip(const struct netlink_ip *ip, service_elements *to)
+{
+    struct service_element e = element_of(SERVICE_CLUSTER, ip->family == AF_INET6);
+    put(e.key, &e.key_n, ip->bytes, address_bytes(ip->family == AF_INET6));
+    vec_push(to, e);
+}
+
+static bool has_family(const struct service_facts *s, bool is_ipv6)
+{
+    for (size_t i = 0; i < s->n_cluster_ips; i++)
+        if ((s->cluster_ips[i].family == AF_INET6) == is_ipv6)
+            return true;
+    return false;
+}
+
+static void add_port(const struct service_facts *s, const struct service_port *port,
+                     const struct slice_facts *const *slices, size_t n_slices,
+                     service_elements *to)
+{
+    target_list targets = { 0 };
+    for (size_t i = 0; i < s->n_cluster_ips; i++) {
+        const struct way inner = { .port = port,
+                                   .to = &s->cluster_ips[i],
+                                   .is_ipv6 = s->cluster_ips[i].family == AF_INET6,
+                                   .is_local = s->is_internal_local,
+                                   .affinity_s = s->affinity_s };
+        add_way(&inner, slices, n_slices, &targets, to);
+    }
+    for (size_t i = 0; i < s->n_other_ips; i++) {
+        const struct way outer = { .port = port,
+                                   .to = &s->other_ips[i],
+                                   .is_ipv6 = s->other_ips[i].family == AF_INET6,
+                                   .is_local = s->is_external_local,
+                                   .marks = !s->is_external_local,
+                                   .affinity_s = s->affinity_s };
+        add_way(&outer, slices, n_slices, &targets, to);
+    }
+    for (unsigned is_ipv6 = 0; port->node_port && is_ipv6 < 2; is_ipv6++) {
+        const struct way outer = { .port = port,
+                                   .is_ipv6 = is_ipv6,
+                                   .is_local = s->is_external_local,
+                                   .marks = !s->is_external_local,
+                                   .affinity_s = s->affinity_s };
+        if (has_family(s, is_ipv6))
+            add_way(&outer, slices, n_slices, &targets, to);
+    }
+    vec_fini(&targets);
+}
+
+int service_element_compare(const struct service_element *a, const struct service_element *b)
+{
+    int r = (int)a->map - (int)b->map;
+    return r ? r : memcmp(a->key, b->key, sizeof a->key);
+}
+
+static int compare_elements(const void *a, const void *b)
+{
+    return service_element_compare(a, b);
+}
+
+static bool chain_equal(const struct service_chain *a, const struct service_chain *b)
+{
+    return a->n == b->n && a->is_ipv6 == b->is_ipv6 && a->is_node_port == b->is_node_port &&
+           a->marks == b->marks && a->affinity_s == b->affinity_s;
+}
+
+bool service_element_equal(const struct service_element *a, const struct service_element *b)
+{
+    return service_element_compare(a, b) == 0 && a->verdict == b->verdict &&
+           chain_equal(&a->chain, &b->chain) && memcmp(a->value, b->value, sizeof a->value) == 0;
+}
+
+bool service_map_has_verdicts(uint8_t map)
+{
+    return map % SERVICE_MAPS <= SERVICE_REFUSED_PORTS;
+}
+
+void service_elements_make(const struct service_facts *s, const struct slice_facts *const *slices,
+                           size_t n_slices, service_elements *to)
+{
+    for (size_t i = 0; i < s->n_cluster_ips; i++)
+        add_cluster_ip(&s->cluster_ips[i], to);
+    for (size_t i = 0; s->n_cluster_ips && i < s->n_ports; i++)
+        add_port(s, &s->ports[i], slices, n_slices, to);
+    if (!to->n)
+        return;
+    qsort(to->p, to->n, sizeof *to->p, compare_elements);
+    size_t n = 0;
+    for (size_t i = 0; i < to->n; i++)
+        if (n == 0 || service_element_compare(&to->p[n - 1], &to->p[i]) != 0)
+            to->p[n++] = to->p[i];
+    to->n = n;
+}
