@@ -3,8 +3,8 @@
  * agent/proxy: from objects to elements of maps, and, in a network namespace of this test, where
  * connections to the addresses of Services go. The endpoints are addresses of its loopback device.
  */
-#include "agent/proxy/service_rules.h"
 #include "agent/network/pod_range.h"
+#include "agent/proxy/service_rules.h"
 #include "pod_network_kit.h"
 
 #include <netinet/in.h>
@@ -63,16 +63,16 @@ static const struct service_element *only(const service_elements *all, unsigned 
     return NULL;
 }
 
-#define SERVICE(spec)       "{'metadata':{'namespace':'a','name':'b'},'spec':{" spec "}}"
-#define CLUSTER_IP          "'clusterIPs':['10.96.0.10'],"
-#define PORT                "'ports':[{'name':'web','protocol':'TCP','port':80}]"
+#define SERVICE(spec) "{'metadata':{'namespace':'a','name':'b'},'spec':{" spec "}}"
+#define CLUSTER_IP    "'clusterIPs':['10.96.0.10'],"
+#define PORT          "'ports':[{'name':'web','protocol':'TCP','port':80}]"
 #define SLICE(endpoints)                                                                           \
     "{'metadata':{'labels':{'kubernetes.io/service-name':'b'}},'addressType':'IPv4',"              \
     "'ports':[{'name':'web','protocol':'TCP','port':8080}],'endpoints':[" endpoints "]}"
-#define AT(ip, more)        "{'addresses':['" ip "']" more "}"
-#define SLICES(...)         ((const char *const[]){ __VA_ARGS__, NULL })
-#define NOT_READY           ",'conditions':{'ready':false}"
-#define DRAINING            ",'conditions':{'ready':false,'serving':true,'terminating':true}"
+#define AT(ip, more) "{'addresses':['" ip "']" more "}"
+#define SLICES(...)  ((const char *const[]){ __VA_ARGS__, NULL })
+#define NOT_READY    ",'conditions':{'ready':false}"
+#define DRAINING     ",'conditions':{'ready':false,'serving':true,'terminating':true}"
 
 TEST(each_ready_endpoint_is_one_element)
 {
@@ -83,6 +83,7 @@ TEST(each_ready_endpoint_is_one_element)
     CHECK_INT(count(&all, SERVICE_ENDPOINTS), 2);
     CHECK_INT(only(&all, SERVICE_ADDRESSES)->chain.n, 2);
     CHECK_INT(count(&all, SERVICE_CLUSTER), 1);
+    CHECK_INT(count(&all, SERVICE_SELF), 0);
     CHECK_INT(all.n, 4);
     /* In the order of the addresses, so that the same endpoints are the same elements. */
     const struct service_element *first = NULL;
@@ -112,8 +113,8 @@ TEST(without_ready_ones_those_that_still_serve_count)
     make(SERVICE(CLUSTER_IP PORT),
          SLICES(SLICE(AT("10.1.0.2", NOT_READY) "," AT("10.1.0.3", DRAINING))), &all);
     CHECK_INT(count(&all, SERVICE_ENDPOINTS), 1);
-    make(SERVICE(CLUSTER_IP PORT),
-         SLICES(SLICE(AT("10.1.0.2", "") "," AT("10.1.0.3", DRAINING))), &all);
+    make(SERVICE(CLUSTER_IP PORT), SLICES(SLICE(AT("10.1.0.2", "") "," AT("10.1.0.3", DRAINING))),
+         &all);
     CHECK_INT(count(&all, SERVICE_ENDPOINTS), 1);
     vec_fini(&all);
 }
@@ -134,8 +135,8 @@ TEST(without_endpoints_a_port_is_refused)
 TEST(a_local_policy_takes_the_endpoints_of_the_node)
 {
     service_elements all = { 0 };
-    const char *const *slices = SLICES(
-        SLICE(AT("10.1.0.2", ",'nodeName':'n1'") "," AT("10.2.0.2", ",'nodeName':'n2'")));
+    const char *const *slices =
+        SLICES(SLICE(AT("10.1.0.2", ",'nodeName':'n1'") "," AT("10.2.0.2", ",'nodeName':'n2'")));
     make(SERVICE(CLUSTER_IP "'internalTrafficPolicy':'Local'," PORT), slices, &all);
     CHECK_INT(only(&all, SERVICE_ADDRESSES)->chain.n, 1);
     make(SERVICE(CLUSTER_IP "'externalTrafficPolicy':'Local','type':'NodePort','ports':["
@@ -159,8 +160,8 @@ TEST(hints_count_if_all_endpoints_have_them)
     make(SERVICE(CLUSTER_IP PORT),
          SLICES(SLICE(AT("10.1.0.2", HINT("z1")) "," AT("10.1.0.3", HINT("z2")))), &all);
     CHECK_INT(count(&all, SERVICE_ENDPOINTS), 1);
-    make(SERVICE(CLUSTER_IP PORT),
-         SLICES(SLICE(AT("10.1.0.2", HINT("z1")) "," AT("10.1.0.3", ""))), &all);
+    make(SERVICE(CLUSTER_IP PORT), SLICES(SLICE(AT("10.1.0.2", HINT("z1")) "," AT("10.1.0.3", ""))),
+         &all);
     CHECK_INT(count(&all, SERVICE_ENDPOINTS), 2);
     make(SERVICE(CLUSTER_IP PORT),
          SLICES(SLICE(AT("10.1.0.2", HINT("z3")) "," AT("10.1.0.3", HINT("z2")))), &all);
@@ -257,6 +258,7 @@ static void close_kernel(struct kernel *k)
 {
     set(k, NULL, NULL);
     CHECK_INT(k->chains.by_name.n, 0);
+    CHECK_INT(k->chains.selves.n, 0);
     service_chains_fini(&k->chains);
     vec_fini(&k->is);
 }
@@ -424,6 +426,35 @@ TEST(ipv6_is_the_same)
     finish(&k, listening);
 }
 
+/* The other endpoint is not of this node. */
+#define HERE SLICES(SLICE(AT("10.1.0.1", ",'nodeName':'n1'") "," AT("10.1.0.2", "")))
+
+TEST(services_may_have_the_same_endpoints)
+{
+    struct kernel k;
+    struct nftables_batch b;
+    int listening[2];
+    service_elements other = { 0 }, none = { 0 };
+    if (!prepare(&k, listening))
+        return;
+    set(&k, SERVICE(CLUSTER_IP NODE_PORT), HERE);
+    CHECK_INT(count(&k.is, SERVICE_SELF), 1);
+    make(SERVICE("'clusterIPs':['10.96.0.11']," PORT), HERE, &other);
+    nftables_begin(&b, SERVICE_RULES_TABLE);
+    service_rules_change(&b, &k.chains, &none, &other);
+    (void)commit(&b);
+    CHECK_INT(k.chains.selves.n, 1);
+    set(&k, NULL, NULL);
+    CHECK_INT(k.chains.selves.n, 1);
+    CHECK(reach("10.1.0.9", "10.96.0.11", 80, listening, 2) >= 0);
+    nftables_begin(&b, SERVICE_RULES_TABLE);
+    service_rules_change(&b, &k.chains, &other, &none);
+    service_rules_drop_chains(&b, &k.chains);
+    (void)commit(&b);
+    vec_fini(&other);
+    finish(&k, listening);
+}
+
 TEST(a_new_table_forgets_everything)
 {
     struct kernel k;
@@ -444,8 +475,8 @@ int main(int argc, char **argv)
 {
     can_isolate = kit_isolate();
     if (can_isolate) {
-        static const char *const addresses[] = { "10.1.0.1",  "10.1.0.2",  "10.1.0.9",
-                                                 "fd00:1::1", "fd00:1::9" };
+        static const char *const addresses[] = { "10.1.0.1", "10.1.0.2", "10.1.0.9", "fd00:1::1",
+                                                 "fd00:1::9" };
         for (size_t i = 0; i < ARRAY_LEN(addresses); i++)
             add_ip(addresses[i]);
         add_route("10.96.0.0/16");

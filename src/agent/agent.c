@@ -10,6 +10,7 @@
 #include "agent/network/node_route.h"
 #include "agent/pause.h"
 #include "agent/pod/admission.h"
+#include "agent/proxy/service_proxy.h"
 #include "agent/pull.h"
 #include "agent/routes.h"
 #include "agent/run_dirs.h"
@@ -599,6 +600,15 @@ static int start_mechanisms(struct agent *a, const struct agent_opts *opts, stru
     return 0;
 }
 
+static int start_proxy(struct agent *a, struct err *err)
+{
+    /* With the process's own rights; a node of its own has those of dormouse:node-routes. */
+    const struct service_proxy_opts proxy = {
+        .loop = a->loop, .transport = a->transport, .hub = a->hub, .node = a->node_name
+    };
+    return service_proxy_start(&proxy, &a->proxy, err);
+}
+
 static int start_watches(struct agent *a, const struct agent_opts *opts, struct err *err)
 {
     const struct agent_objects_opts objects = { .loop = a->loop,
@@ -619,6 +629,7 @@ static int start_watches(struct agent *a, const struct agent_opts *opts, struct 
     a->image_gc = agent_image_gc_new(a);
     agent_pull_follow(a);
     int r = agent_services_new(&services, &a->services, err);
+    r = r < 0 || opts->no_service_proxy ? r : start_proxy(a, err);
     r = r < 0 ? r : agent_routes_start(a, err);
     r = r < 0 || !opts->manifest_dir ? r : agent_mirror_start(a, opts->manifest_dir, err);
     return r < 0 ? r : follow_pods(a, err);
@@ -692,6 +703,8 @@ void agent_set_node(struct agent *a, const struct json *node)
         json_setc(m, spec, "taints", json_clone(m, taints));
     if (amounts)
         json_setc(m, status, "allocatable", json_clone(m, amounts));
+    if (a->proxy)
+        service_proxy_set_zone(a->proxy, json_get_str(labels, "topology.kubernetes.io/zone"));
     if (is_first)
         agent_mirror_make_all(a);
 }
@@ -797,6 +810,10 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
         agent_pod_leave(e->value);
     if (a->services)
         agent_services_free(a->services);
+    if (a->proxy) {
+        a->n_stopping++;
+        service_proxy_close(take_ptr(&a->proxy), on_part_stopped, a);
+    }
     if (a->probers) {
         a->n_stopping++;
         probers_close(a->probers, on_part_stopped, a);

@@ -81,6 +81,7 @@ struct agent_opts { /* strings are copied */
     /* Allowed besides the safe ones (pod/admission.h); kept. */
     const char *const *sysctls;
     size_t n_sysctls;
+    bool no_service_proxy; /* another program makes the addresses of Services work */
     /* Of this node, the first one first; copied. */
     const char *const *addresses;
     size_t n_addresses;

@@ -11,6 +11,7 @@
 #include "agent/pause.h"
 #include "agent/pod/eviction.h"
 #include "agent/pod/resources.h"
+#include "agent/proxy/service_proxy.h"
 #include "agent/pull.h"
 #include "agent/resize.h"
 #include "agent/run_record.h"
@@ -307,6 +308,8 @@ struct agent_pod *agent_pod_new(struct agent *a, struct pod_spec *spec, struct a
     add_new_containers(p);
     keep_status(p, object);
     (void)map_put(&a->pods, str_of(p->uid), p);
+    if (a->proxy)
+        service_proxy_want(a->proxy);
     return p;
 }
 

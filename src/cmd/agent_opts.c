@@ -13,6 +13,7 @@ uint64_t cmd_agent_gc_high = AGENT_GC_HIGH_PERCENT, cmd_agent_gc_low = AGENT_GC_
          cmd_agent_gc_age_ms = AGENT_GC_MIN_AGE_MS;
 struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints, cmd_agent_sysctls;
 uint64_t cmd_agent_max_pods;
+bool cmd_agent_no_service_proxy;
 
 static int take_image_opts(struct agent_node_opts *to, bool any_port)
 {
@@ -61,6 +62,7 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
     to->max_pods = (uint32_t)cmd_agent_max_pods;
     to->sysctls = cmd_agent_sysctls.at;
     to->n_sysctls = cmd_agent_sysctls.n;
+    to->no_service_proxy = cmd_agent_no_service_proxy;
     to->listen_port = any_port ? 0 : PODS_LISTEN_PORT;
     to->listens_elsewhere = !cmd_agent_listen;
     int r = take_gc_opts(to);

@@ -11,6 +11,7 @@ extern uint64_t cmd_agent_image_quota, cmd_agent_image_probe_ms;
 extern uint64_t cmd_agent_gc_high, cmd_agent_gc_low, cmd_agent_gc_age_ms;
 extern struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
 extern struct cmd_list cmd_agent_sysctls;
+extern bool cmd_agent_no_service_proxy;
 extern uint64_t cmd_agent_max_pods; /* 0: not given */
 
 /* Copy the options to `to`. any_port: of the agent, if none was given. Returns a status of the
@@ -53,6 +54,14 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port);
           "sysctls that pods may set besides the safe ones; ends with * for all that begin so",      \
           CMD_LIST,                                                                                  \
           &cmd_agent_sysctls,                                                                        \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "no-service-proxy",                                                                        \
+          0,                                                                                         \
+          NULL,                                                                                      \
+          "another program (kube-proxy) makes the addresses of Services work",                       \
+          CMD_FLAG,                                                                                  \
+          &cmd_agent_no_service_proxy,                                                               \
           0,                                                                                         \
           0 },                                                                                       \
         { "max-pods", 0, "N", "pods that it takes (110)", CMD_U64, &cmd_agent_max_pods, 1, 100000 }, \

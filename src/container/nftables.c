@@ -463,8 +463,7 @@ void nftables_remember(struct nftables_batch *b, const char *map, uint32_t key_r
                        uint32_t value_reg, uint64_t timeout_ms)
 {
     uint64_t big_endian = htobe64(timeout_ms);
-    struct nftables_expression e =
-        begin_dynset(b, map, NFT_DYNSET_OP_UPDATE, key_reg, value_reg);
+    struct nftables_expression e = begin_dynset(b, map, NFT_DYNSET_OP_UPDATE, key_reg, value_reg);
     add_bytes(b, NFTA_DYNSET_TIMEOUT, &big_endian, sizeof big_endian);
     end_expression(b, e);
 }

@@ -24,7 +24,7 @@
 
 enum {
     NFTABLES_BATCH_MAX = 16 << 20, /* bytes: E_LIMIT beyond */
-    NFTABLES_KEY_MAX = 64         /* bytes of a key or of a value */
+    NFTABLES_KEY_MAX = 64          /* bytes of a key or of a value */
 };
 
 struct nftables_batch {

@@ -161,6 +161,7 @@ static void start_pods(struct agent_node *n)
                               .gc = o->gc,
                               .sysctls = o->sysctls,
                               .n_sysctls = o->n_sysctls,
+                              .no_service_proxy = o->no_service_proxy,
                               .log_dir = o->log_dir,
                               .manifest_dir = o->manifest_dir,
                               .listen_host = o->listen_host,

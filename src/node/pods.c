@@ -69,6 +69,7 @@ static int start_agent(struct pods *p, const struct pods_opts *o, struct err *er
                                      .gc = o->gc,
                                      .sysctls = o->sysctls,
                                      .n_sysctls = o->n_sysctls,
+                                     .no_service_proxy = o->no_service_proxy,
                                      .log_dir = o->log_dir,
                                      .manifest_dir = o->manifest_dir,
                                      .addresses = o->addresses,

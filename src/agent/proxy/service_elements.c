@@ -117,8 +117,8 @@ static bool hints_count(struct choice c, const struct slice_facts *const *slices
     return is_any_here;
 }
 
-static void find_targets(const struct way *w, bool is_local, const struct slice_facts *const *slices,
-                         size_t n_slices, target_list *to)
+static void find_targets(const struct way *w, bool is_local,
+                         const struct slice_facts *const *slices, size_t n_slices, target_list *to)
 {
     struct choice c = { .is_ipv6 = w->is_ipv6, .is_local = is_local, .port_name = w->port->name };
     c.by_hints = !is_local && hints_count(c, slices, n_slices);
@@ -188,6 +188,23 @@ static void add_cluster_ip(const struct netlink_ip *ip, service_elements *to)
     vec_push(to, e);
 }
 
+/* A pod that reaches itself by a Service has to see another address than its own. */
+static void add_selves(const struct slice_facts *const *slices, size_t n_slices,
+                       service_elements *to)
+{
+    for (size_t i = 0; i < n_slices; i++) {
+        for (size_t j = 0; j < slices[i]->n_endpoints; j++) {
+            const struct service_endpoint *at = &slices[i]->endpoints[j];
+            bool is_ipv6 = at->ip.family == AF_INET6;
+            struct service_element e = element_of(SERVICE_SELF, is_ipv6);
+            put(e.key, &e.key_n, at->ip.bytes, address_bytes(is_ipv6));
+            put(e.key, &e.key_n, at->ip.bytes, address_bytes(is_ipv6));
+            if (at->is_here)
+                vec_push(to, e);
+        }
+    }
+}
+
 static bool has_family(const struct service_facts *s, bool is_ipv6)
 {
     for (size_t i = 0; i < s->n_cluster_ips; i++)
@@ -197,8 +214,7 @@ static bool has_family(const struct service_facts *s, bool is_ipv6)
 }
 
 static void add_port(const struct service_facts *s, const struct service_port *port,
-                     const struct slice_facts *const *slices, size_t n_slices,
-                     service_elements *to)
+                     const struct slice_facts *const *slices, size_t n_slices, service_elements *to)
 {
     target_list targets = { 0 };
     for (size_t i = 0; i < s->n_cluster_ips; i++) {
@@ -267,6 +283,7 @@ void service_elements_make(const struct service_facts *s, const struct slice_fac
         add_port(s, &s->ports[i], slices, n_slices, to);
     if (!to->n)
         return;
+    add_selves(slices, n_slices, to);
     qsort(to->p, to->n, sizeof *to->p, compare_elements);
     size_t n = 0;
     for (size_t i = 0; i < to->n; i++)

@@ -21,13 +21,14 @@ enum {
 
 /* For IPv4; those for IPv6 follow in the same order. */
 enum service_map {
-    SERVICE_ADDRESSES, /* address, protocol, port -> verdict */
+    SERVICE_ADDRESSES,  /* address, protocol, port -> verdict */
     SERVICE_NODE_PORTS, /* protocol, port -> verdict */
-    SERVICE_REFUSED, /* as the first two, for what has no endpoints */
+    SERVICE_REFUSED,    /* as the first two, for what has no endpoints */
     SERVICE_REFUSED_PORTS,
     SERVICE_ENDPOINTS, /* address (0: a node port), protocol, port, number -> address, port */
     SERVICE_ALIVE,     /* a set: address, protocol, port, address of an endpoint, its port */
     SERVICE_CLUSTER,   /* a set: addresses of which every other port is refused */
+    SERVICE_SELF,      /* a set: address, address of an endpoint of this node; of many Services */
     SERVICE_AFFINITY,  /* filled by rules: client, address, protocol, port -> address, port */
     SERVICE_MAPS
 };

@@ -65,8 +65,7 @@ static void read_addresses(struct service_facts *s, const struct json *service)
 
 static uint32_t affinity_of(const struct json *spec)
 {
-    const struct json *client =
-        json_getc(json_getc(spec, "sessionAffinityConfig"), "clientIP");
+    const struct json *client = json_getc(json_getc(spec, "sessionAffinityConfig"), "clientIP");
     int64_t s = json_int_or(json_getc(client, "timeoutSeconds"), AFFINITY_DEFAULT_S);
     if (!str_is(json_get_str(spec, "sessionAffinity"), "ClientIP"))
         return 0;
@@ -81,8 +80,7 @@ struct service_facts *service_facts_read(const struct json *service)
     if (str_is(json_get_str(spec, "type"), "ExternalName"))
         return s;
     read_addresses(s, service);
-    s->n_ports =
-        read_ports(&s->arena, json_getc(spec, "ports"), SERVICE_PORTS_MAX, &s->ports);
+    s->n_ports = read_ports(&s->arena, json_getc(spec, "ports"), SERVICE_PORTS_MAX, &s->ports);
     s->affinity_s = affinity_of(spec);
     s->is_external_local = str_is(json_get_str(spec, "externalTrafficPolicy"), "Local");
     s->is_internal_local = str_is(json_get_str(spec, "internalTrafficPolicy"), "Local");
@@ -142,8 +140,7 @@ struct slice_facts *slice_facts_read(const struct json *slice, const struct serv
     const struct json *endpoints = json_getc(slice, "endpoints");
     struct slice_facts *s = xnew(struct slice_facts);
     s->arena.block_bytes = BLOCK_BYTES;
-    s->service =
-        str_copy_arena(&s->arena, json_get_str(labels, "kubernetes.io/service-name"));
+    s->service = str_copy_arena(&s->arena, json_get_str(labels, "kubernetes.io/service-name"));
     s->n_ports = read_ports(&s->arena, json_getc(slice, "ports"), SLICE_PORTS_MAX, &s->ports);
     size_t most = endpoints ? MIN((size_t)endpoints->n, (size_t)SLICE_ENDPOINTS_MAX) : 0;
     s->endpoints = arena_new_n(&s->arena, struct service_endpoint, most + 1);

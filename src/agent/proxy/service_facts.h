@@ -22,7 +22,7 @@ struct service_port {
 };
 
 struct service_facts {
-    struct arena arena; /* holds the lists below */
+    struct arena arena;                         /* holds the lists below */
     struct netlink_ip *cluster_ips, *other_ips; /* other: externalIPs, and of load balancers */
     size_t n_cluster_ips, n_other_ips;          /* no cluster_ips: needs no rules */
     struct service_port *ports;

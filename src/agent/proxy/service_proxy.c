@@ -8,11 +8,11 @@
 #include <errno.h>
 
 /*
- *     WAITING --both are known--> RENEWING --committed--> CURRENT
- *                                    ^  |                    |
- *                            pause is over   failed       failed
- *                                    |  v                    |
- *                                   PAUSED <-----------------+
+ *     WAITING --all is known, and wanted--> RENEWING --committed--> CURRENT
+ *                                              ^  |                    |
+ *                                  pause is over  failed            failed
+ *                                              |  v                    |
+ *                                             PAUSED <-----------------+
  *
  * UNABLE: this process may not change nftables, or the kernel has none. CLOSING: from each.
  */
@@ -42,10 +42,10 @@ struct service_proxy {
     struct loop *loop;
     char *node, *zone;
     struct reflector *services, *slices;
-    bool knows_services, knows_slices;
-    struct map by_name;    /* NAMESPACE/NAME -> struct proxied */
+    bool knows_services, knows_slices, is_wanted;
+    struct map by_name;       /* NAMESPACE/NAME -> struct proxied */
     struct map slice_by_name; /* -> struct proxied_slice */
-    struct list dirty;     /* struct proxied whose elements may not be what they should be */
+    struct list dirty;        /* struct proxied whose elements may not be what they should be */
     struct service_chains chains;
     enum proxy_at at;
     unsigned n_failures; /* in a row */
@@ -71,8 +71,18 @@ static void on_turn(struct defer *d)
     next_batch(container_of(d, struct service_proxy, turn));
 }
 
+static void begin_if_wanted(struct service_proxy *p)
+{
+    bool is_known = p->knows_services && p->knows_slices;
+    if (p->at != PROXY_WAITING || !is_known || (!p->is_wanted && p->by_name.n <= 1))
+        return;
+    p->at = PROXY_RENEWING;
+    defer_start(p->loop, &p->turn, on_turn);
+}
+
 static void mark_dirty(struct service_proxy *p, struct proxied *s)
 {
+    begin_if_wanted(p);
     if (!list_is_linked(&s->dirty))
         list_push_back(&p->dirty, &s->dirty);
     defer_start(p->loop, &p->turn, on_turn);
@@ -180,26 +190,18 @@ static void on_slice(void *arg, const struct json *object)
     mark_dirty(p, s);
 }
 
-static void on_known(struct service_proxy *p)
-{
-    if (p->at == PROXY_WAITING && p->knows_services && p->knows_slices) {
-        p->at = PROXY_RENEWING;
-        defer_start(p->loop, &p->turn, on_turn);
-    }
-}
-
 static void on_services_known(void *arg)
 {
     struct service_proxy *p = arg;
     p->knows_services = true;
-    on_known(p);
+    begin_if_wanted(p);
 }
 
 static void on_slices_known(void *arg)
 {
     struct service_proxy *p = arg;
     p->knows_slices = true;
-    on_known(p);
+    begin_if_wanted(p);
 }
 
 /* ---------------------------------------------------------------- batches */
@@ -277,8 +279,8 @@ static void add_service(struct service_proxy *p, struct proxied *s)
     service_elements wanted = { 0 };
     list_remove(&s->dirty);
     if (s->facts)
-        service_elements_make(s->facts, (const struct slice_facts *const *)s->slices.p,
-                              s->slices.n, &wanted);
+        service_elements_make(s->facts, (const struct slice_facts *const *)s->slices.p, s->slices.n,
+                              &wanted);
     service_rules_change(&p->batch, &p->chains, &s->is, &wanted);
     p->stats.n_elements += wanted.n - s->is.n;
     vec_fini(&s->is);
@@ -369,7 +371,7 @@ int service_proxy_start(const struct service_proxy_opts *opts, struct service_pr
     struct service_proxy *p = xnew(struct service_proxy);
     p->loop = opts->loop;
     p->node = xstrdup(opts->node);
-    p->zone = xstrdup(opts->zone ? opts->zone : "");
+    p->zone = xstrdup("");
     list_init(&p->dirty);
     int r = follow(p, opts, "v1", "services", &service_ops, &p->services, err);
     if (r >= 0)
@@ -382,6 +384,21 @@ int service_proxy_start(const struct service_proxy_opts *opts, struct service_pr
     }
     *ret = p;
     return 0;
+}
+
+void service_proxy_want(struct service_proxy *p)
+{
+    p->is_wanted = true;
+    begin_if_wanted(p);
+}
+
+void service_proxy_set_zone(struct service_proxy *p, struct str zone)
+{
+    if (str_eq(zone, str_of(p->zone)))
+        return;
+    free(p->zone);
+    p->zone = str_dup(zone);
+    reflector_relist(p->slices);
 }
 
 struct service_proxy_stats service_proxy_stats(const struct service_proxy *p)

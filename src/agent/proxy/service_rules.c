@@ -9,7 +9,14 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-enum { DSTNAT = -100, FILTER = 0, SRCNAT = 100, PORT_OFFSET = 2, NAME_BYTES = 48, MS_PER_S = 1000 };
+enum {
+    DSTNAT = -100,
+    FILTER = -99 /* what was translated has another address then */,
+    SRCNAT = 100,
+    PORT_OFFSET = 2,
+    NAME_BYTES = 48,
+    MS_PER_S = 1000
+};
 
 struct family {
     uint8_t number; /* NFPROTO_IPV4 */
@@ -25,14 +32,14 @@ static const struct family families[] = {
       12,
       16,
       { "addresses4", "node_ports4", "refused4", "refused_ports4", "endpoints4", "alive4",
-        "cluster4", "affinity4" } },
+        "cluster4", "self4", "affinity4" } },
     { NFPROTO_IPV6,
       NFTABLES_IPV6,
       16,
       8,
       24,
       { "addresses6", "node_ports6", "refused6", "refused_ports6", "endpoints6", "alive6",
-        "cluster6", "affinity6" } },
+        "cluster6", "self6", "affinity6" } },
 };
 
 /* ---------------------------------------------------------------- maps */
@@ -65,6 +72,7 @@ static void add_maps(struct nftables_batch *b, const struct family *f)
           { NFTABLES_NONE },
           0 },
         { f->maps[SERVICE_CLUSTER], { f->type }, { NFTABLES_NONE }, 0 },
+        { f->maps[SERVICE_SELF], { f->type, f->type }, { NFTABLES_NONE }, 0 },
         { f->maps[SERVICE_AFFINITY],
           { f->type, f->type, NFTABLES_PROTOCOL, NFTABLES_PORT },
           { f->type, NFTABLES_PORT },
@@ -141,6 +149,15 @@ static void add_jump(struct nftables_batch *b, const char *chain, const char *to
     nftables_end_rule(b);
 }
 
+static void add_self_rule(struct nftables_batch *b, const struct family *f)
+{
+    begin_family_rule(b, "leaving", f);
+    nftables_load_payload(b, NFT_PAYLOAD_NETWORK_HEADER, f->saddr, 2 * f->bytes, NFT_REG32_00);
+    nftables_look_up(b, f->maps[SERVICE_SELF], NFT_REG32_00, 0);
+    nftables_masquerade(b);
+    nftables_end_rule(b);
+}
+
 static void add_translation(struct nftables_batch *b)
 {
     nftables_add_chain(b, "services");
@@ -161,6 +178,8 @@ static void add_translation(struct nftables_batch *b)
     nftables_match(b, NFT_REG_1, &mark, sizeof mark);
     nftables_masquerade(b);
     nftables_end_rule(b);
+    for (size_t i = 0; i < ARRAY_LEN(families); i++)
+        add_self_rule(b, &families[i]);
 }
 
 static void add_reject(struct nftables_batch *b)
@@ -191,9 +210,7 @@ static void add_refusal(struct nftables_batch *b)
     static const struct {
         const char *name;
         uint32_t hook;
-    } hooks[] = { { "received", NF_INET_LOCAL_IN },
-                  { "forwarded", NF_INET_FORWARD },
-                  { "sent", NF_INET_LOCAL_OUT } };
+    } hooks[] = { { "arrived", NF_INET_PRE_ROUTING }, { "sent", NF_INET_LOCAL_OUT } };
     add_reject(b);
     nftables_add_chain(b, "refusing");
     for (size_t i = 0; i < ARRAY_LEN(families); i++) {
@@ -314,11 +331,33 @@ static void use_chain(struct nftables_batch *b, struct service_chains *chains,
 
 /* ---------------------------------------------------------------- elements */
 
+struct service_self_use {
+    size_t n;
+};
+
+/* The element is to be changed: its first use begins, or the last one ends. */
+static bool count_self(struct service_chains *chains, bool adds, const struct service_element *e)
+{
+    struct str key = str_n((const char *)e->key, e->key_n);
+    struct service_self_use *use = map_get(&chains->selves, key);
+    if (!use) {
+        use = xnew(struct service_self_use);
+        (void)map_put(&chains->selves, key, use);
+    }
+    use->n += adds ? 1 : -1;
+    if (adds || use->n)
+        return adds && use->n == 1;
+    free(map_del(&chains->selves, key));
+    return true;
+}
+
 static void change(struct nftables_batch *b, struct service_chains *chains, bool adds,
                    const struct service_element *e)
 {
     const char *map = families[e->map >= SERVICE_MAPS].maps[e->map % SERVICE_MAPS];
     char name[NAME_BYTES];
+    if (e->map % SERVICE_MAPS == SERVICE_SELF && !count_self(chains, adds, e))
+        return;
     if (!service_map_has_verdicts(e->map)) {
         nftables_change_element(b, adds, map, e->key, e->key_n, e->value, e->value_n);
         return;
@@ -382,6 +421,9 @@ void service_chains_fini(struct service_chains *c)
     map_each (e, &c->by_name)
         free(e->value);
     map_fini(&c->by_name);
+    map_each (e, &c->selves)
+        free(e->value);
+    map_fini(&c->selves);
 }
 
 void service_rules_renew(struct nftables_batch *b, struct service_chains *chains)

@@ -11,8 +11,9 @@
  *                       fib daddr type local meta l4proto . th dport vmap @node_ports4 }
  *     chain to4-3     { dnat ip to ip daddr . meta l4proto . th dport . numgen random mod 3
  *                           map @endpoints4 }
- *     chain leaving   { hook postrouting srcnat; meta mark & 0x4000 != 0 masquerade }
- *     chain received  { hook input filter;   jump refusing }     also forwarded, sent
+ *     chain leaving   { hook postrouting srcnat; meta mark & 0x4000 != 0 masquerade
+ *                       ip saddr . ip daddr @self4 masquerade }
+ *     chain arrived   { hook prerouting dstnat + 1; jump refusing }     also sent, at output
  *     chain refusing  { ip daddr . meta l4proto . th dport vmap @refused4
  *                       fib daddr type local meta l4proto . th dport vmap @refused_ports4
  *                       ip daddr @cluster4 jump reject }
@@ -21,6 +22,8 @@
  * A chain of node ports ("port4-3") looks for endpoints of the address 0.0.0.0; one whose name has
  * "-m" sets the mark; one for client affinity ("-10800", seconds) looks first whether @affinity4
  * has an endpoint for the client that is still in @alive4, and writes there what it chose.
+ *
+ * Refusing comes before routing: the machine may have no route to the address of a Service.
  *
  * Calls add changes to a batch; the caller commits it on any thread.
  */
@@ -37,9 +40,10 @@ enum {
     SERVICE_AFFINITY_MAX = 65536 /* clients of all Services of a family */
 };
 
-/* How many elements use each chain. Zeroed: none. */
+/* What several Services share, and how many elements use it. Zeroed: nothing. */
 struct service_chains {
     struct map by_name; /* -> struct service_chain_use */
+    struct map selves;  /* key of an element of SERVICE_SELF -> struct service_self_use */
 };
 
 void service_chains_fini(struct service_chains *c);

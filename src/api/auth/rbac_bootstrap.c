@@ -193,6 +193,8 @@ static const char table[] =
     " R dormouse.dev nodeimagestates\n"
     "role " RBAC_NODE_ROUTES "\n"
     " R core nodes\n"
+    " R core services\n"
+    " R discovery.k8s.io endpointslices\n"
     "role system:service-account-issuer-discovery\n"
     " get @ /.well-known/openid-configuration,/.well-known/openid-configuration/,"
     "/openid/v1/jwks,/openid/v1/jwks/\n"
