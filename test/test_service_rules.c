@@ -33,15 +33,15 @@ static void make(const char *service, const char *const *slices, service_element
 {
     struct arena a = { 0 };
     const struct service_place here = { STR("n1"), STR("z1") };
-    struct slice_facts *facts[SLICES_MAX];
+    struct service_slice *facts[SLICES_MAX];
     size_t n = 0;
     struct service_facts *s = service_facts_read(parse(&a, service));
     for (; slices && slices[n]; n++)
-        facts[n] = slice_facts_read(parse(&a, slices[n]), &here);
+        facts[n] = service_slice_read(parse(&a, slices[n]), &here);
     to->n = 0;
-    service_elements_make(s, (const struct slice_facts *const *)facts, n, to);
+    service_elements_make(s, (const struct service_slice *const *)facts, n, to);
     for (size_t i = 0; i < n; i++)
-        slice_facts_free(facts[i]);
+        service_slice_free(facts[i]);
     service_facts_free(s);
     arena_fini(&a);
 }

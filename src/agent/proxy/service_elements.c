@@ -8,7 +8,7 @@
 typedef VEC(const struct service_endpoint *) endpoint_list;
 
 /* One way to a port of a Service. */
-struct way {
+struct service_way {
     const struct service_port *port;
     const struct netlink_ip *to; /* NULL: the node port */
     bool is_ipv6, is_local, marks;
@@ -33,13 +33,13 @@ static struct service_element element_of(enum service_map map, bool is_ipv6)
     return (struct service_element){ .map = (uint8_t)(map + (is_ipv6 ? SERVICE_MAPS : 0)) };
 }
 
-static void put_address(struct service_element *e, const struct way *w)
+static void put_address(struct service_element *e, const struct service_way *w)
 {
     static const uint8_t none[16];
     put(e->key, &e->key_n, w->to ? w->to->bytes : none, address_bytes(w->is_ipv6));
 }
 
-static void put_port(struct service_element *e, const struct way *w)
+static void put_port(struct service_element *e, const struct service_way *w)
 {
     uint16_t port = htons(w->to ? w->port->port : w->port->node_port);
     put(e->key, &e->key_n, &w->port->protocol, 1);
@@ -48,19 +48,19 @@ static void put_port(struct service_element *e, const struct way *w)
 
 /* ---------------------------------------------------------------- which endpoints */
 
-struct target { /* an endpoint with the port that has the wanted name */
+struct service_target { /* an endpoint with the port that has the wanted name */
     struct netlink_ip ip;
     uint16_t port;
 };
-typedef VEC(struct target) target_list;
+typedef VEC(struct service_target) target_list;
 
-struct choice {
+struct service_choice {
     bool is_ipv6, is_local, is_draining; /* those that are wanted */
     bool by_hints;
     struct str port_name;
 };
 
-static const struct service_port *find_port(const struct slice_facts *s, struct str name)
+static const struct service_port *find_port(const struct service_slice *s, struct str name)
 {
     for (size_t i = 0; i < s->n_ports; i++)
         if (str_eq(s->ports[i].name, name))
@@ -68,7 +68,7 @@ static const struct service_port *find_port(const struct slice_facts *s, struct 
     return NULL;
 }
 
-static bool is_wanted(const struct choice *c, const struct service_endpoint *e)
+static bool is_wanted(const struct service_choice *c, const struct service_endpoint *e)
 {
     return (e->ip.family == AF_INET6) == c->is_ipv6 && (!c->is_local || e->is_here) &&
            (c->is_draining ? e->is_draining : e->is_ready) && (!c->by_hints || e->is_hinted);
@@ -76,20 +76,20 @@ static bool is_wanted(const struct choice *c, const struct service_endpoint *e)
 
 static int compare_targets(const void *a, const void *b)
 {
-    const struct target *x = a, *y = b;
+    const struct service_target *x = a, *y = b;
     int r = memcmp(x->ip.bytes, y->ip.bytes, sizeof x->ip.bytes);
     return r ? r : (int)x->port - (int)y->port;
 }
 
-static void choose(const struct choice *c, const struct slice_facts *const *slices, size_t n_slices,
-                   target_list *to)
+static void choose(const struct service_choice *c, const struct service_slice *const *slices,
+                   size_t n_slices, target_list *to)
 {
     to->n = 0;
     for (size_t i = 0; i < n_slices; i++) {
         const struct service_port *port = find_port(slices[i], c->port_name);
         for (size_t j = 0; port && j < slices[i]->n_endpoints; j++)
             if (is_wanted(c, &slices[i]->endpoints[j]))
-                vec_push(to, ((struct target){ slices[i]->endpoints[j].ip, port->port }));
+                vec_push(to, ((struct service_target){ slices[i]->endpoints[j].ip, port->port }));
     }
     if (to->n)
         qsort(to->p, to->n, sizeof *to->p, compare_targets);
@@ -101,7 +101,8 @@ static void choose(const struct choice *c, const struct slice_facts *const *slic
 }
 
 /* All that count have hints, and one is for here. */
-static bool hints_count(struct choice c, const struct slice_facts *const *slices, size_t n_slices)
+static bool hints_count(struct service_choice c, const struct service_slice *const *slices,
+                        size_t n_slices)
 {
     bool is_any_here = false;
     for (size_t i = 0; i < n_slices; i++) {
@@ -117,10 +118,13 @@ static bool hints_count(struct choice c, const struct slice_facts *const *slices
     return is_any_here;
 }
 
-static void find_targets(const struct way *w, bool is_local,
-                         const struct slice_facts *const *slices, size_t n_slices, target_list *to)
+static void find_targets(const struct service_way *w, bool is_local,
+                         const struct service_slice *const *slices, size_t n_slices,
+                         target_list *to)
 {
-    struct choice c = { .is_ipv6 = w->is_ipv6, .is_local = is_local, .port_name = w->port->name };
+    struct service_choice c = { .is_ipv6 = w->is_ipv6,
+                                .is_local = is_local,
+                                .port_name = w->port->name };
     c.by_hints = !is_local && hints_count(c, slices, n_slices);
     choose(&c, slices, n_slices, to);
     if (to->n)
@@ -132,7 +136,7 @@ static void find_targets(const struct way *w, bool is_local,
 
 /* ---------------------------------------------------------------- elements */
 
-static void add_target(const struct way *w, uint32_t i, const struct target *t,
+static void add_target(const struct service_way *w, uint32_t i, const struct service_target *t,
                        service_elements *to)
 {
     uint16_t port = htons(t->port);
@@ -153,8 +157,8 @@ static void add_target(const struct way *w, uint32_t i, const struct target *t,
     vec_push(to, alive);
 }
 
-static void add_way(const struct way *w, const struct slice_facts *const *slices, size_t n_slices,
-                    target_list *targets, service_elements *to)
+static void add_way(const struct service_way *w, const struct service_slice *const *slices,
+                    size_t n_slices, target_list *targets, service_elements *to)
 {
     find_targets(w, w->is_local, slices, n_slices, targets);
     enum service_map map = w->to ? SERVICE_ADDRESSES : SERVICE_NODE_PORTS;
@@ -189,7 +193,7 @@ static void add_cluster_ip(const struct netlink_ip *ip, service_elements *to)
 }
 
 /* A pod that reaches itself by a Service has to see another address than its own. */
-static void add_selves(const struct slice_facts *const *slices, size_t n_slices,
+static void add_selves(const struct service_slice *const *slices, size_t n_slices,
                        service_elements *to)
 {
     for (size_t i = 0; i < n_slices; i++) {
@@ -214,32 +218,33 @@ static bool has_family(const struct service_facts *s, bool is_ipv6)
 }
 
 static void add_port(const struct service_facts *s, const struct service_port *port,
-                     const struct slice_facts *const *slices, size_t n_slices, service_elements *to)
+                     const struct service_slice *const *slices, size_t n_slices,
+                     service_elements *to)
 {
     target_list targets = { 0 };
     for (size_t i = 0; i < s->n_cluster_ips; i++) {
-        const struct way inner = { .port = port,
-                                   .to = &s->cluster_ips[i],
-                                   .is_ipv6 = s->cluster_ips[i].family == AF_INET6,
-                                   .is_local = s->is_internal_local,
-                                   .affinity_s = s->affinity_s };
+        const struct service_way inner = { .port = port,
+                                           .to = &s->cluster_ips[i],
+                                           .is_ipv6 = s->cluster_ips[i].family == AF_INET6,
+                                           .is_local = s->is_internal_local,
+                                           .affinity_s = s->affinity_s };
         add_way(&inner, slices, n_slices, &targets, to);
     }
     for (size_t i = 0; i < s->n_other_ips; i++) {
-        const struct way outer = { .port = port,
-                                   .to = &s->other_ips[i],
-                                   .is_ipv6 = s->other_ips[i].family == AF_INET6,
-                                   .is_local = s->is_external_local,
-                                   .marks = !s->is_external_local,
-                                   .affinity_s = s->affinity_s };
+        const struct service_way outer = { .port = port,
+                                           .to = &s->other_ips[i],
+                                           .is_ipv6 = s->other_ips[i].family == AF_INET6,
+                                           .is_local = s->is_external_local,
+                                           .marks = !s->is_external_local,
+                                           .affinity_s = s->affinity_s };
         add_way(&outer, slices, n_slices, &targets, to);
     }
     for (unsigned is_ipv6 = 0; port->node_port && is_ipv6 < 2; is_ipv6++) {
-        const struct way outer = { .port = port,
-                                   .is_ipv6 = is_ipv6,
-                                   .is_local = s->is_external_local,
-                                   .marks = !s->is_external_local,
-                                   .affinity_s = s->affinity_s };
+        const struct service_way outer = { .port = port,
+                                           .is_ipv6 = is_ipv6,
+                                           .is_local = s->is_external_local,
+                                           .marks = !s->is_external_local,
+                                           .affinity_s = s->affinity_s };
         if (has_family(s, is_ipv6))
             add_way(&outer, slices, n_slices, &targets, to);
     }
@@ -274,7 +279,7 @@ bool service_map_has_verdicts(uint8_t map)
     return map % SERVICE_MAPS <= SERVICE_REFUSED_PORTS;
 }
 
-void service_elements_make(const struct service_facts *s, const struct slice_facts *const *slices,
+void service_elements_make(const struct service_facts *s, const struct service_slice *const *slices,
                            size_t n_slices, service_elements *to)
 {
     for (size_t i = 0; i < s->n_cluster_ips; i++)

@@ -54,7 +54,7 @@ typedef VEC(struct service_element) service_elements;
 
 /* Sorted by map and key; of two with the same key the first one counts. Appends to `to`, which is
  * empty. */
-void service_elements_make(const struct service_facts *s, const struct slice_facts *const *slices,
+void service_elements_make(const struct service_facts *s, const struct service_slice *const *slices,
                            size_t n_slices, service_elements *to);
 /* By map and key. */
 int service_element_compare(const struct service_element *a, const struct service_element *b);

@@ -134,11 +134,12 @@ static bool read_endpoint(const struct json *v, const struct service_place *plac
     return first && pod_range_parse_ip(json_str(first), &ret->ip);
 }
 
-struct slice_facts *slice_facts_read(const struct json *slice, const struct service_place *place)
+struct service_slice *service_slice_read(const struct json *slice,
+                                         const struct service_place *place)
 {
     const struct json *labels = json_getc(json_getc(slice, "metadata"), "labels");
     const struct json *endpoints = json_getc(slice, "endpoints");
-    struct slice_facts *s = xnew(struct slice_facts);
+    struct service_slice *s = xnew(struct service_slice);
     s->arena.block_bytes = BLOCK_BYTES;
     s->service = str_copy_arena(&s->arena, json_get_str(labels, "kubernetes.io/service-name"));
     s->n_ports = read_ports(&s->arena, json_getc(slice, "ports"), SLICE_PORTS_MAX, &s->ports);
@@ -150,7 +151,7 @@ struct slice_facts *slice_facts_read(const struct json *slice, const struct serv
     return s;
 }
 
-void slice_facts_free(struct slice_facts *s)
+void service_slice_free(struct service_slice *s)
 {
     if (!s)
         return;

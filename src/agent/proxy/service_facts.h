@@ -43,7 +43,7 @@ struct service_endpoint {
     bool has_hints, is_hinted;  /* hinted: for this node's zone */
 };
 
-struct slice_facts {
+struct service_slice {
     struct arena arena;
     struct str service; /* name; "": of none */
     struct service_port *ports;
@@ -53,5 +53,6 @@ struct slice_facts {
 
 struct service_facts *service_facts_read(const struct json *service);
 void service_facts_free(struct service_facts *s); /* NULL: no-op */
-struct slice_facts *slice_facts_read(const struct json *slice, const struct service_place *place);
-void slice_facts_free(struct slice_facts *s); /* NULL: no-op */
+struct service_slice *service_slice_read(const struct json *slice,
+                                         const struct service_place *place);
+void service_slice_free(struct service_slice *s); /* NULL: no-op */

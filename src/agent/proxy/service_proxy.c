@@ -28,13 +28,13 @@ enum proxy_at {
 struct proxied {
     char *key;                   /* NAMESPACE/NAME */
     struct service_facts *facts; /* NULL: there are only slices, or nothing any more */
-    VEC(struct slice_facts *) slices;
+    VEC(struct service_slice *) slices;
     service_elements is; /* in the kernel, or in the batch */
     struct list dirty;   /* of proxy->dirty */
 };
 
 struct proxied_slice {
-    struct slice_facts *facts;
+    struct service_slice *facts;
     struct proxied *service;
 };
 
@@ -162,7 +162,7 @@ static void on_slice_deleted(void *arg, struct str namespace, struct str name)
             break;
         }
     }
-    slice_facts_free(slice->facts);
+    service_slice_free(slice->facts);
     free(slice);
     mark_dirty(p, s);
 }
@@ -174,12 +174,12 @@ static void on_slice(void *arg, const struct json *object)
     struct str namespace = json_get_str(meta, "namespace"), name = json_get_str(meta, "name");
     const struct service_place place = { str_of(p->node), str_of(p->zone) };
     on_slice_deleted(p, namespace, name);
-    struct slice_facts *facts = slice_facts_read(object, &place);
+    struct service_slice *facts = service_slice_read(object, &place);
     struct proxied *s = facts->service.n && p->slice_by_name.n < SERVICE_PROXY_MAX
                             ? get_service(p, namespace, facts->service)
                             : NULL;
     if (!s) {
-        slice_facts_free(facts);
+        service_slice_free(facts);
         return;
     }
     struct proxied_slice *slice = xnew(struct proxied_slice);
@@ -279,8 +279,8 @@ static void add_service(struct service_proxy *p, struct proxied *s)
     service_elements wanted = { 0 };
     list_remove(&s->dirty);
     if (s->facts)
-        service_elements_make(s->facts, (const struct slice_facts *const *)s->slices.p, s->slices.n,
-                              &wanted);
+        service_elements_make(s->facts, (const struct service_slice *const *)s->slices.p,
+                              s->slices.n, &wanted);
     service_rules_change(&p->batch, &p->chains, &s->is, &wanted);
     p->stats.n_elements += wanted.n - s->is.n;
     vec_fini(&s->is);
@@ -352,7 +352,7 @@ static void free_all(struct service_proxy *p)
 {
     map_each (e, &p->slice_by_name) {
         struct proxied_slice *slice = e->value;
-        slice_facts_free(slice->facts);
+        service_slice_free(slice->facts);
         free(slice);
     }
     map_fini(&p->slice_by_name);

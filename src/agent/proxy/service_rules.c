@@ -18,14 +18,14 @@ enum {
     MS_PER_S = 1000
 };
 
-struct family {
+struct service_family {
     uint8_t number; /* NFPROTO_IPV4 */
     enum nftables_type type;
     uint32_t bytes, saddr, daddr; /* of an address; where they are in the header */
     const char *maps[SERVICE_MAPS];
 };
 
-static const struct family families[] = {
+static const struct service_family families[] = {
     { NFPROTO_IPV4,
       NFTABLES_IPV4,
       4,
@@ -44,7 +44,7 @@ static const struct family families[] = {
 
 /* ---------------------------------------------------------------- maps */
 
-static void add_maps(struct nftables_batch *b, const struct family *f)
+static void add_maps(struct nftables_batch *b, const struct service_family *f)
 {
     const struct nftables_map maps[SERVICE_MAPS] = {
         { f->maps[SERVICE_ADDRESSES],
@@ -84,7 +84,8 @@ static void add_maps(struct nftables_batch *b, const struct family *f)
 
 /* ---------------------------------------------------------------- fixed rules */
 
-static void begin_family_rule(struct nftables_batch *b, const char *chain, const struct family *f)
+static void begin_family_rule(struct nftables_batch *b, const char *chain,
+                              const struct service_family *f)
 {
     nftables_begin_rule(b, chain);
     nftables_load_meta(b, NFT_META_NFPROTO, NFT_REG_1);
@@ -97,14 +98,14 @@ static void load_port(struct nftables_batch *b, uint32_t reg)
     nftables_load_payload(b, NFT_PAYLOAD_TRANSPORT_HEADER, PORT_OFFSET, 2, reg + 1);
 }
 
-static void load_address(struct nftables_batch *b, const struct family *f, uint32_t offset,
+static void load_address(struct nftables_batch *b, const struct service_family *f, uint32_t offset,
                          uint32_t reg)
 {
     nftables_load_payload(b, NFT_PAYLOAD_NETWORK_HEADER, offset, f->bytes, reg);
 }
 
-static void add_address_rule(struct nftables_batch *b, const char *chain, const struct family *f,
-                             enum service_map map)
+static void add_address_rule(struct nftables_batch *b, const char *chain,
+                             const struct service_family *f, enum service_map map)
 {
     begin_family_rule(b, chain, f);
     load_address(b, f, f->daddr, NFT_REG32_00);
@@ -120,8 +121,8 @@ static void match_local(struct nftables_batch *b)
     nftables_match(b, NFT_REG_1, &local, sizeof local);
 }
 
-static void add_port_rule(struct nftables_batch *b, const char *chain, const struct family *f,
-                          enum service_map map)
+static void add_port_rule(struct nftables_batch *b, const char *chain,
+                          const struct service_family *f, enum service_map map)
 {
     begin_family_rule(b, chain, f);
     match_local(b);
@@ -149,7 +150,7 @@ static void add_jump(struct nftables_batch *b, const char *chain, const char *to
     nftables_end_rule(b);
 }
 
-static void add_self_rule(struct nftables_batch *b, const struct family *f)
+static void add_self_rule(struct nftables_batch *b, const struct service_family *f)
 {
     begin_family_rule(b, "leaving", f);
     nftables_load_payload(b, NFT_PAYLOAD_NETWORK_HEADER, f->saddr, 2 * f->bytes, NFT_REG32_00);
@@ -196,7 +197,7 @@ static void add_reject(struct nftables_batch *b)
     nftables_end_rule(b);
 }
 
-static void add_cluster_rule(struct nftables_batch *b, const struct family *f)
+static void add_cluster_rule(struct nftables_batch *b, const struct service_family *f)
 {
     begin_family_rule(b, "refusing", f);
     load_address(b, f, f->daddr, NFT_REG32_00);
@@ -247,13 +248,13 @@ static void name_chain(const struct service_chain *c, char ret[NAME_BYTES])
  *
  * A remembered endpoint is loaded in the place of the number, so that the key of @alive is whole.
  */
-struct places {
+struct service_places {
     uint32_t client, address, protocol, number, endpoint;
 };
 
-static struct places places_of(const struct family *f, bool has_client)
+static struct service_places places_of(const struct service_family *f, bool has_client)
 {
-    struct places p = { .client = NFT_REG32_00 };
+    struct service_places p = { .client = NFT_REG32_00 };
     p.address = p.client + (has_client ? f->bytes / 4 : 0);
     p.protocol = p.address + f->bytes / 4;
     p.number = p.protocol + 2;
@@ -262,7 +263,7 @@ static struct places places_of(const struct family *f, bool has_client)
 }
 
 static void load_key(struct nftables_batch *b, const struct service_chain *c,
-                     const struct family *f, const struct places *at)
+                     const struct service_family *f, const struct service_places *at)
 {
     static const uint8_t none[16];
     if (c->affinity_s)
@@ -275,7 +276,8 @@ static void load_key(struct nftables_batch *b, const struct service_chain *c,
 }
 
 static void end_chosen(struct nftables_batch *b, const struct service_chain *c,
-                       const struct family *f, const struct places *at, uint32_t endpoint)
+                       const struct service_family *f, const struct service_places *at,
+                       uint32_t endpoint)
 {
     if (c->affinity_s)
         nftables_remember(b, f->maps[SERVICE_AFFINITY], at->client, endpoint,
@@ -285,8 +287,8 @@ static void end_chosen(struct nftables_batch *b, const struct service_chain *c,
 }
 
 static void add_remembered_rule(struct nftables_batch *b, const char *name,
-                                const struct service_chain *c, const struct family *f,
-                                const struct places *at)
+                                const struct service_chain *c, const struct service_family *f,
+                                const struct service_places *at)
 {
     nftables_begin_rule(b, name);
     load_key(b, c, f, at);
@@ -297,8 +299,8 @@ static void add_remembered_rule(struct nftables_batch *b, const char *name,
 
 static void add_chain(struct nftables_batch *b, const char *name, const struct service_chain *c)
 {
-    const struct family *f = &families[c->is_ipv6];
-    const struct places at = places_of(f, c->affinity_s != 0);
+    const struct service_family *f = &families[c->is_ipv6];
+    const struct service_places at = places_of(f, c->affinity_s != 0);
     nftables_add_chain(b, name);
     if (c->marks) {
         nftables_begin_rule(b, name);
