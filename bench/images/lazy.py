@@ -3,7 +3,8 @@
 
 The image is this machine's Python with its standard library, one layer, and some packages' data that a start does not touch. `image serve` has it, and
 the list of a recorded start; the link is a proxy with a rate, shared by all connections, and half of the round trip in each direction. `image run` prints
-what its program says: seconds until then, and, lazily, until the image is in the store.
+what its program says: seconds until then, and, lazily, until the image is in the store. The same as a pod of a cluster of one machine, from the creation
+of the Pod to the first line of the container's log, with and without the annotation for a lazy start.
 """
 import io
 import json
@@ -22,11 +23,13 @@ from result import Skipped, say
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "test/behaviour"))
 from image_kit import Layout, programs  # noqa: E402
+from pods_kit import Cluster  # noqa: E402
 
 DOC = "image elsewhere to the first word of a container: all of it first, and lazily"
 NETWORKS = ((50, 0.2), (100, 0.05), (500, 0.01))  # Mbit/s, seconds of a round trip
 NAME = "docker.io/library/python:bench"
 WORD = ["python3", "-c", "import json, http.server, ssl; print('here', flush=True); input()"]
+POD_WORD = [*WORD[:2], WORD[2].replace("input()", "import time; time.sleep(1e6)")]
 STORED_WITHIN_S = 300
 
 
@@ -146,6 +149,11 @@ def make_cloud(plan, work):
     return len(tar)
 
 
+def is_stored(plan, store, name):
+    """The name is the last step. A start that is not complete is a row with a state."""
+    return any(row["name"] == name and "state" not in row for row in json.loads(image(plan, store, "ls", "-o", "json")))
+
+
 def measure(plan, work, link, options):
     """Seconds until its word, until all is in the store, and megabytes until its word."""
     shutil.rmtree(work / "node", ignore_errors=True)
@@ -155,14 +163,38 @@ def measure(plan, work, link, options):
         word = child.stdout.readline()
         ready, n = time.monotonic() - began, link.n - before
         while "--lazy" in options and word and time.monotonic() - began < STORED_WITHIN_S:
-            names = [row["name"] for row in json.loads(image(plan, work / "node/images", "ls", "-o", "json"))]
-            if f"{link.host}/python:bench" in names:  # the last step
+            if is_stored(plan, work / "node/images", f"{link.host}/python:bench"):
                 break
             time.sleep(0.05)
         stored = time.monotonic() - began
         child.communicate("\n")
     if word != "here\n" or child.returncode:
         raise OSError(f"the container said '{word}' and ended with {child.returncode}")
+    return ready, stored, n / 1e6
+
+
+def measure_pod(plan, work, link, annotations):
+    """As measure()."""
+    shutil.rmtree(work / "pod", ignore_errors=True)
+    (work / "pod").mkdir()
+    (work / "pod/images").mkdir()
+    name = f"{link.host}/python:bench"
+    cluster = Cluster(work / "pod/data", work / "pod/images", "--image-registry", link.host, "--plain-http-registry", link.host)
+    try:
+        began, before = time.monotonic(), link.n
+        cluster.run("python", containers=[{"name": "a", "image": name, "command": POD_WORD}], annotations=annotations)
+        while not any("here" in f.read_text() for f in cluster.log_dir.glob("*/a/0.log")):
+            time.sleep(0.005)
+        ready, n = time.monotonic() - began, link.n - before
+        while not is_stored(plan, work / "pod/images", name) and time.monotonic() - began < STORED_WITHIN_S:
+            time.sleep(0.05)
+        stored = time.monotonic() - began
+        cluster.clear()
+        lazy = work / "pod/data/lazy"
+        while lazy.exists() and any(lazy.iterdir()):    # ten seconds after its last use
+            time.sleep(0.1)
+    finally:
+        cluster.stop()
     return ready, stored, n / 1e6
 
 
@@ -183,6 +215,8 @@ def run(plan, results):
                 link = Link(host, mbit, round_trip_s)
                 whole, _, whole_mb = measure(plan, work, link, [])
                 ready, stored, mb = measure(plan, work, link, ["--lazy"])
+                pods = {start: measure_pod(plan, work, link, annotations) for start, annotations in
+                        (("pod, whole", {}), ("pod, lazy", {"image.dormouse.dev/lazy": "true"}))}
                 link.close()
                 labels = {"variant": "lazy", "image": "python", "mbit": mbit}
                 results.add("ready_s", {**labels, "start": "lazy"}, "s", ready)
@@ -190,6 +224,11 @@ def run(plan, results):
                 results.add("ready_mb", {**labels, "start": "lazy"}, "MB", mb)
                 results.add("ready_mb", {**labels, "start": "whole"}, "MB", whole_mb)
                 results.add("stored_s", {**labels, "start": "lazy"}, "s", stored)
+                for start, (pod_ready, pod_stored, pod_mb) in pods.items():
+                    results.add("ready_s", {**labels, "start": start}, "s", pod_ready)
+                    results.add("ready_mb", {**labels, "start": start}, "MB", pod_mb)
+                    results.add("stored_s", {**labels, "start": start}, "s", pod_stored)
+                    say(f"  {start}: first line after {pod_ready:.2f} s ({pod_mb:.1f} MB), all after {pod_stored:.1f} s")
                 say(f"  {n_tar / 1e6:.0f} MB at {mbit} Mbit/s: {ready:.2f} s ({mb:.1f} MB) lazily, all after {stored:.1f} s; {whole:.2f} s ({whole_mb:.1f} MB) with all first")
         finally:
             server.terminate()
