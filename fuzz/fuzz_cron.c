@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "fn/cron/cron.h"
+#include "base/cron.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "fn/cron/cron.h"
+#include "base/cron.h"
 
 static const char zoneinfo[] = "/usr/share/zoneinfo";
 

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "codec/bind.h"
 #include "codec/digest.h"
-#include "fn/cron/cron.h"
+#include "base/cron.h"
 #include "kube/model/meta.h"
 #include "kube/model/quantity.h"
 

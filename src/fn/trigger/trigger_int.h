@@ -6,7 +6,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "fn/cron/cron.h"
+#include "base/cron.h"
 #include "fn/trigger/trigger.h"
 #include "io/http.h"
 

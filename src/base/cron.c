@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedules; see cron.h. */
-#include "fn/cron/cron.h"
+#include "base/cron.h"
 
 #include "base/mem.h"
 

@@ -18,7 +18,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "fn/cron/zone.h"
+#include "base/zone.h"
 
 enum { CRON_TEXT_MAX = 256, CRON_HORIZON_YEARS = 8 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time zones; see zone.h. */
-#include "fn/cron/zone.h"
+#include "base/zone.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
