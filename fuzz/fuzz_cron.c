@@ -2,8 +2,8 @@
 /* Schedules, and files of time zones ("TZif" at the beginning). */
 #include "fuzz.h"
 
-#include "base/mem.h"
 #include "base/cron.h"
+#include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

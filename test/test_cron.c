@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/cron.h"
+#include "base/mem.h"
 
 static const char zoneinfo[] = "/usr/share/zoneinfo";
 

@@ -3,9 +3,9 @@
 #include "fn/function.h"
 
 #include "base/buf.h"
+#include "base/cron.h"
 #include "codec/bind.h"
 #include "codec/digest.h"
-#include "base/cron.h"
 #include "kube/model/meta.h"
 #include "kube/model/quantity.h"
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workload/controllers.h"
 
+#include "workload/cronjob/cronjob.h"
 #include "workload/deployment/deployment.h"
 #include "workload/job/job.h"
 #include "workload/replicas/replicas.h"
 
 const struct workload_controller *const workload_controllers[WORKLOAD_CONTROLLERS] = {
-    &deployment_controller,
-    &job_controller,
-    &job_ttl_controller,
-    &replicas_set_controller,
-    &replicas_replication_controller,
+    &cronjob_controller, &deployment_controller,   &job_controller,
+    &job_ttl_controller, &replicas_set_controller, &replicas_replication_controller,
 };

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "base/clock.h"
+#include "base/cron.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "base/cron.h"
 #include "fn/trigger/trigger.h"
 #include "io/http.h"
 

@@ -272,7 +272,8 @@ static enum workload_call_at take_object(struct workload_running *run)
     call->uid = meta_uid(call->object);
     run->selector =
         workload_selector_of(&call->arena, call->controller->kind->selector, call->object);
-    for (size_t i = 0; watch_at(run, i) && !meta_is_deleting(call->object); i++)
+    bool selects = call->controller->kind->selector != WORKLOAD_NO_SELECTOR;
+    for (size_t i = 0; selects && watch_at(run, i) && !meta_is_deleting(call->object); i++)
         if (watch_at(run, i)->how == WORKLOAD_OWNED)
             add_adoptions(run, workload_view_table(&run->runner->w->view, watch_at(run, i)->kind));
     return CALL_CLAIM;
@@ -284,6 +285,7 @@ static enum workload_call_at take_claims(struct workload_running *run)
     struct workload_effect *e;
     for (size_t i = 0; (e = workload_effect_at(&run->call, i)); i++)
         e->is_settled = e->status == 404 || e->status == 422;
+    bool selects = run->call.controller->kind->selector != WORKLOAD_NO_SELECTOR;
     judge(run);
     if (run->is_failed)
         return CALL_END;
@@ -293,7 +295,7 @@ static enum workload_call_at take_claims(struct workload_running *run)
         if (watch->how != WORKLOAD_OWNED)
             continue;
         *claims = collect(run, workload_view_table(&run->runner->w->view, watch->kind),
-                          run->call.uid, &run->selector);
+                          run->call.uid, selects ? &run->selector : NULL);
         for (size_t j = 0; watch->reads_bodies && j < claims->n; j++)
             (void)workload_effect_add(run, &(struct workload_effect){ .kind = WORKLOAD_GET,
                                                                       .of = watch->kind,

@@ -45,7 +45,7 @@ enum {
 /* ---------------------------------------------------------------- kinds */
 
 enum workload_selector {
-    WORKLOAD_NO_SELECTOR,
+    WORKLOAD_NO_SELECTOR,    /* it owns what names it as its controller, and adopts nothing */
     WORKLOAD_LABEL_SELECTOR, /* .spec.selector is a metav1.LabelSelector */
     WORKLOAD_MAP_SELECTOR    /* .spec.selector is a map of labels */
 };
@@ -70,7 +70,7 @@ struct workload_kind {
 };
 
 extern const struct workload_kind workload_pods, workload_replica_sets,
-    workload_replication_controllers, workload_deployments, workload_jobs;
+    workload_replication_controllers, workload_deployments, workload_jobs, workload_cron_jobs;
 
 enum workload_phase { /* in the order of deletion: upstream's podPhaseToOrdinal */
                       WORKLOAD_PENDING,

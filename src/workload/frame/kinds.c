@@ -97,3 +97,6 @@ const struct workload_kind workload_jobs = { .group_version = "batch/v1",
                                              .plural = "jobs",
                                              .kind = "Job",
                                              .selector = WORKLOAD_LABEL_SELECTOR };
+const struct workload_kind workload_cron_jobs = { .group_version = "batch/v1",
+                                                  .plural = "cronjobs",
+                                                  .kind = "CronJob" };
