@@ -136,6 +136,7 @@ def test_a_container_runs_while_files_are_held_back(cluster, cloud, valve):
     valve.set(open=valve.open | {sha256(LATER)})
     assert reading.end() == LATER
     assert not list((cluster.store / "layers").iterdir())
+    assert image(cluster.store, "gc").returncode == 0
     valve.set(open=None)
     cluster.wait_reason("lazy", "Pulled")
     assert has_layers(cluster, cloud) and status_of_mount(cluster)["state"] == "whole"
@@ -149,6 +150,36 @@ def test_a_container_runs_while_files_are_held_back(cluster, cloud, valve):
     assert len(valve.asked) == n_asked and len(lazy_mounts(cluster)) == 1
     assert Reading(cluster, cluster.pod("next"), "rest").end() == REST
     assert image(cluster.store, "check").returncode == 0
+    assert image(cluster.store, "rm", f"{valve.host}/app:v1").returncode == 0 and image(cluster.store, "gc").returncode == 0
+    assert has_layers(cluster, cloud)                                      # while they run
+
+
+def test_policies_and_errors_are_those_of_a_pull(cluster, cloud, valve):
+    def start(name, policy, image_name="app"):
+        cluster.run(name, containers=[{"name": "a", "image": f"{valve.host}/{image_name}:v1", "command": START, "imagePullPolicy": policy}], annotations=LAZY)
+
+    def is_waiting(*reasons):
+        return lambda p: state_of(p)[1].get("reason") in reasons
+    start("never", "Never")
+    cluster.wait("never", is_waiting("ErrImageNeverPull"))
+    start("missing", "IfNotPresent", "none")
+    cluster.wait("missing", is_waiting("ErrImagePull", "ImagePullBackOff"))
+    cluster.wait_reason("missing", "Failed")
+    assert lazy_mounts(cluster) == []
+    start("always", "Always")
+    cluster.wait("always", is_ready)
+    cluster.wait_reason("always", "ImageMounted")
+    start("second", "IfNotPresent")                                        # the mount is shared
+    cluster.wait("second", is_ready)
+    cluster.wait_reason("second", "ImageMounted")
+    assert len(lazy_mounts(cluster)) == 1
+    valve.set(open=None)
+    for name in ("always", "second"):
+        cluster.wait_reason(name, "Pulled")
+    start("again", "Always")
+    cluster.wait("again", is_ready)
+    cluster.wait_reason("again", "Pulled")
+    assert "ImageMounted" not in cluster.reasons("again")
 
 
 def test_without_the_annotation_the_image_is_pulled_whole(cluster, valve):
@@ -198,6 +229,8 @@ def test_a_source_that_goes_away_is_reported(cluster, cloud, valve):
 
 def test_the_agent_is_killed_while_files_are_held_back(cluster, cloud, valve):
     pod = run(cluster, valve)
+    with open(f"/proc/{status_of_mount(cluster)['pid']}/cgroup") as f:
+        assert "/dormouse-lazy/" in f.read()                               # a service manager ends the group of dormouse
     cluster.kill()
     assert Reading(cluster, pod, "etc/passwd").end() == USERS
     valve.set(open=valve.open | {sha256(LATER)})
