@@ -4,5 +4,5 @@
 
 #include "workload/frame/start.h"
 
-enum { WORKLOAD_CONTROLLERS = 6 };
+enum { WORKLOAD_CONTROLLERS = 7 };
 extern const struct workload_controller *const workload_controllers[WORKLOAD_CONTROLLERS];

@@ -103,3 +103,44 @@ def test_rules_outlive_the_process(tmp_path, store):  # noqa: F811
             assert m.up.ask("DELETE", f"{SLICES}/web").status == 200
             m.up.create(SLICES, slice_of("web", pods[1:]))
         wait_for(lambda: seen_from(m.network_of(0), address, 80) == {"w1"}, "p0 reaches w1")
+
+
+def test_a_deployment_that_is_exposed(tmp_path, store):  # noqa: F811
+    """What kubectl create deployment, expose and scale make, from pods to an address that answers."""
+    def endpoints():
+        slices = m.up.get(f"{SLICES}?labelSelector=kubernetes.io/service-name%3Dweb").json()["items"]
+        return sorted((e["addresses"][0], e["conditions"]["ready"]) for s in slices for e in s["endpoints"])
+
+    def pods():
+        items = m.up.get("/api/v1/namespaces/default/pods?labelSelector=app%3Dweb").json()["items"]
+        return sorted((p["status"].get("podIP"), is_ready(p)) for p in items)
+
+    def remove():
+        with m.network.inside(0):
+            m.up.ask("DELETE", "/apis/apps/v1/namespaces/default/deployments/web", {"propagationPolicy": "Foreground"})
+            wait_for(lambda: not pods(), "its pods are gone")
+    with contextlib.ExitStack() as stack:
+        m = Machines(stack, tmp_path, store, Network(stack), "--pod-cidr", "10.99.0.0/16")
+        command = ["sh", "-c", "mkdir -p /tmp/w; hostname > /tmp/w/index.html; exec httpd -f -p 8080 -h /tmp/w"]
+        container = {"name": "a", "image": "busybox:test", "imagePullPolicy": "IfNotPresent", "command": command, "ports": [{"name": "web", "containerPort": 8080}],
+                     "readinessProbe": {"httpGet": {"port": "web"}, "periodSeconds": 1}}
+        with m.network.inside(0):
+            stack.callback(remove)
+            m.up.create("/apis/apps/v1/namespaces/default/deployments", {
+                "apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "web"},
+                "spec": {"replicas": 3, "selector": {"matchLabels": {"app": "web"}},
+                         "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"terminationGracePeriodSeconds": 0, "containers": [container]}}}})
+            m.up.kubectl("expose", "deployment", "web", "--port", "80", "--target-port", "web")
+            wait_for(lambda: len(pods()) == 3 and all(ready for _, ready in pods()) and endpoints() == pods(), "three endpoints")
+            names = {p["metadata"]["name"] for p in m.up.get("/api/v1/namespaces/default/pods?labelSelector=app%3Dweb").json()["items"]}
+            address = m.up.get(f"{SERVICES}/web").json()["spec"]["clusterIP"]
+        wait_for(lambda: seen_from(m.network_of(1), address, 80) == names, "all pods answer")
+        with m.network.inside(0):
+            m.up.kubectl("scale", "deployment", "web", "--replicas", "1")
+            wait_for(lambda: len(pods()) == 1 and endpoints() == pods(), "one endpoint")
+            (name,) = (p["metadata"]["name"] for p in m.up.get("/api/v1/namespaces/default/pods?labelSelector=app%3Dweb").json()["items"])
+        wait_for(lambda: seen_from(m.network_of(1), address, 80) == {name}, "one pod answers")
+        with m.network.inside(0):
+            m.up.kubectl("scale", "deployment", "web", "--replicas", "0")
+            wait_for(lambda: not endpoints(), "no endpoint")
+        wait_for(lambda: seen_from(m.network_of(1), address, 80) == {REFUSED}, "nobody answers")

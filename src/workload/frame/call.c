@@ -189,6 +189,27 @@ static struct workload_claims collect(struct workload_running *run, const struct
     return claims;
 }
 
+/* Walks the whole table. */
+static struct workload_claims collect_selected(struct workload_running *run,
+                                               const struct workload_table *t)
+{
+    struct claim_labels last = { 0 };
+    VEC(const struct workload_object *) found = { 0 };
+    map_each (e, &t->objects) {
+        const struct workload_object *o = e->value;
+        if (str_eq(workload_object_namespace(o), run->call.namespace) &&
+            selector_matches_labels(&run->selector, labels_of(run, &last, o)))
+            vec_push(&found, o);
+    }
+    struct workload_claims claims = {
+        .at = arena_new_n(&run->call.arena, struct workload_claim, found.n + 1), .n = found.n
+    };
+    for (size_t i = 0; i < found.n; i++)
+        fill_claim(run, &last, found.p[i], &claims.at[i]);
+    vec_fini(&found);
+    return claims;
+}
+
 struct workload_claims workload_owned_by(struct workload_call *call,
                                          const struct workload_kind *kind, struct str uid)
 {
@@ -292,10 +313,11 @@ static enum workload_call_at take_claims(struct workload_running *run)
     for (size_t i = 0; watch_at(run, i); i++) {
         const struct workload_watch *watch = watch_at(run, i);
         struct workload_claims *claims = &run->call.claims[i];
-        if (watch->how != WORKLOAD_OWNED)
-            continue;
-        *claims = collect(run, workload_view_table(&run->runner->w->view, watch->kind),
-                          run->call.uid, selects ? &run->selector : NULL);
+        const struct workload_table *t = workload_view_table(&run->runner->w->view, watch->kind);
+        if (watch->how == WORKLOAD_OWNED)
+            *claims = collect(run, t, run->call.uid, selects ? &run->selector : NULL);
+        else if (watch->how == WORKLOAD_SELECTED)
+            *claims = collect_selected(run, t);
         for (size_t j = 0; watch->reads_bodies && j < claims->n; j++)
             (void)workload_effect_add(run, &(struct workload_effect){ .kind = WORKLOAD_GET,
                                                                       .of = watch->kind,

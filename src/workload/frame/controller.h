@@ -70,7 +70,8 @@ struct workload_kind {
 };
 
 extern const struct workload_kind workload_pods, workload_replica_sets,
-    workload_replication_controllers, workload_deployments, workload_jobs, workload_cron_jobs;
+    workload_replication_controllers, workload_deployments, workload_jobs, workload_cron_jobs,
+    workload_services, workload_endpoint_slices;
 
 enum workload_phase { /* in the order of deletion: upstream's podPhaseToOrdinal */
                       WORKLOAD_PENDING,
@@ -83,6 +84,7 @@ enum workload_phase { /* in the order of deletion: upstream's podPhaseToOrdinal 
 /* Facts of a pod. */
 struct workload_pod {
     uint64_t node;           /* hash of spec.nodeName; 0: not assigned */
+    uint64_t ips;            /* of status.podIPs; 0: none */
     int64_t created_s;       /* 0: unknown; so is the next member */
     int64_t ready_since_s;   /* lastTransitionTime of the condition Ready */
     int64_t deletion_cost;   /* annotation controller.kubernetes.io/pod-deletion-cost */
@@ -111,6 +113,11 @@ enum workload_watch_how {
      * selector matches. They become call->claims.
      */
     WORKLOAD_OWNED,
+    /*
+     * Objects of the namespace that the selector of the key's object matches, whoever controls
+     * them. They become call->claims, and stay as they are.
+     */
+    WORKLOAD_SELECTED,
     WORKLOAD_MAPPED /* map() finds the keys */
 };
 

@@ -114,13 +114,13 @@ const struct workload_object *workload_controller_of(const struct workload *w,
     return owner && strcmp(owner->uid, g->uid) == 0 ? owner : NULL;
 }
 
-/* Every object of the controller that selects this orphan. */
-static void enqueue_selecting(struct workload_runner *r, const struct workload_object *orphan)
+/* Every object of the controller that selects this one. */
+static void enqueue_selecting(struct workload_runner *r, const struct workload_object *one)
 {
     struct arena a = { 0 };
-    struct json *labels = workload_object_labels(orphan, &a);
+    struct json *labels = workload_object_labels(one, &a);
     const struct workload_table *t = workload_view_table(&r->w->view, r->c->kind);
-    struct str namespace = workload_object_namespace(orphan);
+    struct str namespace = workload_object_namespace(one);
     map_each (e, &t->objects) {
         const struct workload_object *o = e->value;
         if (labels && str_eq(workload_object_namespace(o), namespace) &&
@@ -153,6 +153,8 @@ static void on_change(void *arg, const struct workload_object *o, enum workload_
                 continue;
             if (watch->how == WORKLOAD_OWNED)
                 map_owned(r, o, change);
+            else if (watch->how == WORKLOAD_SELECTED)
+                enqueue_selecting(r, o);
             else
                 r->c->map(w, r->c, o, change);
         }

@@ -59,6 +59,8 @@ static void read_pod(const struct json *object, void *facts)
     const struct json *meta = json_getc(object, "metadata"), *status = json_getc(object, "status");
     struct str node = json_str(json_path(object, "spec", "nodeName", NULL));
     p->node = node.n ? str_hash(node, 0) | 1 : 0;
+    json_each (ip, json_getc(status, "podIPs"))
+        p->ips = str_hash(json_get_str(ip, "ip"), p->ips) | 1;
     p->created_s = seconds_of(json_getc(meta, "creationTimestamp"));
     p->phase = (uint16_t)phase_of(status);
     read_job(meta, p);
@@ -100,3 +102,10 @@ const struct workload_kind workload_jobs = { .group_version = "batch/v1",
 const struct workload_kind workload_cron_jobs = { .group_version = "batch/v1",
                                                   .plural = "cronjobs",
                                                   .kind = "CronJob" };
+const struct workload_kind workload_services = { .group_version = "v1",
+                                                 .plural = "services",
+                                                 .kind = "Service",
+                                                 .selector = WORKLOAD_MAP_SELECTOR };
+const struct workload_kind workload_endpoint_slices = { .group_version = "discovery.k8s.io/v1",
+                                                        .plural = "endpointslices",
+                                                        .kind = "EndpointSlice" };
