@@ -109,11 +109,8 @@ static void claim_runs(struct agent_pod *p, const struct json *status)
 
 static void drop_unclaimed(struct agent *a)
 {
-    list_each (node, &a->left) {
-        struct agent_run *r = list_entry(node, struct agent_run, node);
-        if (r->c)
-            container_stop(r->c, 0);
-    }
+    list_each (node, &a->left)
+        agent_run_drop(list_entry(node, struct agent_run, node));
     agent_pause_drop_unclaimed(a);
 }
 

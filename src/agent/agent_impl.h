@@ -276,6 +276,8 @@ struct agent_run *agent_run_find(struct agent *a, struct container *c,
                                  const struct container_left *left);
 /* Its pod is known, and its last status: the life cycle gets what the run is or how it ended. */
 void agent_run_claim(struct agent_run *r, struct agent_pod *p, const struct json *status);
+/* No pod has it: end it, and remove it. */
+void agent_run_drop(struct agent_run *r);
 /* A probe of the container, or a hook as a single attempt: a list in the arena, and strings of the
  * pod's spec, which a change of the pod frees. */
 void agent_probe_spec(struct arena *a, const struct pod_container *c, const struct pod_probe *from,

@@ -352,6 +352,13 @@ static void report_end(struct agent_run *r, const struct container_end *end)
     agent_pod_look(p);
 }
 
+/* Its pod has to know how it ended: agent_run_claim() or agent_run_drop() removes it then. */
+static void remove_unless_unknown(struct agent_run *r)
+{
+    if (r->pod || !r->has_end || r->is_stopped)
+        remove_rest(r);
+}
+
 void agent_run_end_now(struct agent_run *r)
 {
     if (!r->ending)
@@ -361,7 +368,7 @@ void agent_run_end_now(struct agent_run *r)
     forget_ending(r);
     report_end(r, &end);
     if (is_removed)
-        remove_rest(r);
+        remove_unless_unknown(r);
 }
 
 static void on_log_written(void *arg)
@@ -416,7 +423,7 @@ static void on_removed(void *arg)
         return;
     }
     report_unstarted(r);
-    remove_rest(r);
+    remove_unless_unknown(r);
 }
 
 static void on_line(void *arg, enum container_stream stream, struct str line, bool has_more)
@@ -848,6 +855,13 @@ static void restore_probed(struct agent_run *r, size_t i, const char *id, const 
     }
 }
 
+/* It has waited for that. */
+static void remove_if_ended(struct agent_run *r)
+{
+    if (!r->c && !r->ending && !r->is_removing)
+        remove_rest(r);
+}
+
 void agent_run_claim(struct agent_run *r, struct agent_pod *p, const struct json *status)
 {
     size_t i = pod_life_find(&p->life, str_of(r->container_name));
@@ -869,4 +883,14 @@ void agent_run_claim(struct agent_run *r, struct agent_pod *p, const struct json
         restore_probed(r, i, id, status);
         agent_run_probe(r, i, true);
     }
+    remove_if_ended(r);
+}
+
+void agent_run_drop(struct agent_run *r)
+{
+    r->is_stopped = true;
+    if (r->c)
+        container_stop(r->c, 0);
+    else
+        remove_if_ended(r);
 }

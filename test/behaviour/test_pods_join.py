@@ -2,6 +2,7 @@
 """Pods of a machine that has joined, while its API server is away, and while the machine itself is."""
 import os
 import pathlib
+import re
 import signal
 
 import pytest
@@ -87,6 +88,49 @@ def test_a_machine_that_starts_without_its_server_goes_on(control, tmp_path):
     (files / "static.json").unlink()
     server.delete("talks")
     for name in ("talks", "static-n1"):
+        server.wait_gone(name)
+    assert node.stop() == 0
+    assert server.stop() == 0
+
+
+def first_of_its_namespace(pid):
+    """The process that the others of a namespace of processes end with."""
+    namespace = os.readlink(f"/proc/{pid}/ns/pid")
+    for path in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(path / "ns/pid") == namespace and re.search(r"^NSpid:.*\t1$", (path / "status").read_text(), re.M):
+                return int(path.name)
+        except OSError:
+            pass
+    return None
+
+
+def test_a_pause_program_ends_before_its_pod_is_known(control, tmp_path):
+    """Nothing starts it then: its pod does, once the server is back, and knows how its container ended."""
+    files, said = tmp_path / "manifests", tmp_path / "said"
+    files.mkdir()
+    said.mkdir()
+    node = join(control, tmp_path / "n1", "--token", create_token(control), "--pod-manifest-dir", str(files))
+    control.run("shared", nodeName="n1", shareProcessNamespace=True, terminationGracePeriodSeconds=1)
+    pid = control.pid_of(control.wait("shared", is_ready))
+    pause = first_of_its_namespace(pid)
+    assert pause != pid
+    control.kill()
+    node.kill()
+    node = Node(control, tmp_path / "n1", "--node-name", "n1", "--image-store", str(control.store), "--agent-listen", "127.0.0.1:0", "--pod-log-dir", str(control.log_dir),
+                "--pod-manifest-dir", str(files), wait=False)
+    wait_for(lambda: node.text().count("container adopted") == 2, "both are taken over")
+    os.kill(pause, signal.SIGKILL)
+    (files / "static.json").write_text(manifest("static", ["sh", "-c", "sleep 2; touch /d/static; sleep 100000"], directory=said))  # longer than a pause before a new start
+    wait_for(lambda: (said / "static").exists(), "the static pod runs")
+    assert node.process.poll() is None, node.text()
+    server = Control(control.data_dir, control.listen)
+    pod = server.wait("shared", lambda p: is_ready(p) and status_of(p)["restartCount"] == 1)
+    assert status_of(pod)["lastState"]["terminated"]["exitCode"] == 137
+    assert first_of_its_namespace(server.pid_of(pod)) not in (None, pause, server.pid_of(pod))
+    (files / "static.json").unlink()
+    server.delete("shared")
+    for name in ("shared", "static-n1"):
         server.wait_gone(name)
     assert node.stop() == 0
     assert server.stop() == 0
