@@ -131,6 +131,17 @@ def test_storage_beyond_its_limit(cluster):
     assert is_ready(cluster.pod("fills-less"))
 
 
+def test_storage_of_a_container_that_does_not_run(cluster):
+    """Its logs count, and no other directory: beside one that has used nothing."""
+    limit = {"resources": {"limits": {"ephemeral-storage": "2Mi"}}}
+    cluster.run("logs", containers=[{"name": "quiet", "command": SLEEP},
+                                    {"name": "loud", "command": ["sh", "-c", "i=0; while test $i -lt 40; do printf '%065536d\\n' 0; i=$((i+1)); done"], **limit}])
+    cluster.run("waits", containers=[{"name": "quiet", "command": SLEEP, **limit}, {"name": "ends", "command": ["true"], **limit}])
+    pod = cluster.wait_phase("logs", "Failed")
+    assert pod["status"]["reason"] == "Evicted" and "Container loud exceeded its local ephemeral storage limit" in pod["status"]["message"]
+    assert status_of(cluster.wait("waits", lambda p: status_of(p, "ends")["restartCount"] > 0), "quiet")["ready"]
+
+
 def test_pods_that_a_node_refuses(cluster):
     """Bound by hand: the scheduler would not have done it."""
     node = cluster.get("/api/v1/nodes").json()["items"][0]["metadata"]["name"]
