@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`dormouse node shutdown`: the pods of a machine end before it stops, those of low priority first."""
+import shlex
+import shutil
 import subprocess
 
 import pytest
 
-from conftest import BUILD, wait_for
+from conftest import BUILD, ROOT, wait_for
 from pods_kit import IMAGE, PODS, Cluster, condition_of, is_ready, needs_pods, state_of, store
 
 pytestmark = needs_pods
@@ -94,3 +96,34 @@ def test_wrong_times_are_refused(tmp_path, args, what):
 def test_a_machine_that_is_no_node_says_so(tmp_path):
     done = subprocess.run([BUILD / "dormouse", "node", "shutdown", "--data-dir", tmp_path], capture_output=True, text=True)
     assert done.returncode == 1 and "no answer from a dormouse" in done.stderr
+
+
+UNIT = ROOT / "docs/examples/dormouse-shutdown.service"
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
+def test_the_example_of_a_unit_is_one(tmp_path):
+    """As systemd reads it, beside a unit of dormouse itself and with the program in its place."""
+    units, program = tmp_path / "etc/systemd/system", tmp_path / "usr/local/bin/dormouse"
+    for directory in (units, program.parent, tmp_path / "bin"):
+        directory.mkdir(parents=True)
+    for path in (program, tmp_path / "bin/true"):
+        path.write_text("#!/bin/sh\n")
+        path.chmod(0o755)
+    shutil.copy(UNIT, units)
+    (units / "dormouse.service").write_text("[Service]\nExecStart=/usr/local/bin/dormouse up\n")
+    for name in ("sysinit", "basic", "shutdown", "multi-user"):
+        (units / f"{name}.target").write_text("[Unit]\nDefaultDependencies=no\n")
+    done = subprocess.run(["systemd-analyze", "verify", f"--root={tmp_path}", "--man=no", f"/etc/systemd/system/{UNIT.name}"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done
+
+
+def test_the_example_of_a_unit_calls_the_command(tmp_path):
+    """Its options are those of the command, which fails only since there is no dormouse to ask; and the unit has more time than the periods."""
+    lines = dict(line.split("=", 1) for line in UNIT.read_text().splitlines() if "=" in line and not line.startswith("#"))
+    words = shlex.split(lines["ExecStop"])
+    assert words[0] == "/usr/local/bin/dormouse"
+    words[words.index("--data-dir") + 1] = str(tmp_path)
+    done = subprocess.run([BUILD / "dormouse", *words[1:]], capture_output=True, text=True)
+    assert done.returncode == 1 and "no answer from a dormouse" in done.stderr, done
+    assert int(lines["TimeoutStopSec"].removesuffix("s")) > int(words[words.index("--shutdown-grace-period") + 1].removesuffix("s")) + 3
