@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* src/container: the control groups of pods, their limits and accounting. */
 #include "container/cgroup.h"
+#include "container/program.h"
 #include "container_rig.h"
+#include "temp_dir.h"
 
 #include <sys/wait.h>
 
@@ -227,6 +229,29 @@ TEST(a_host_that_expects_a_container_can_close_without_one)
     container_host_expect(r.host);
     container_host_expect(r.host); /* one at a time */
     rig_close(&r);
+}
+
+/* What a program with these words in place of crun says. */
+static int version_of(const char *dir, const char *script)
+{
+    scoped(free_scoped) char *path = xasprintf("%s/crun", dir);
+    CHECK_OK(sys_write_file_atomic(AT_FDCWD, path, str_of(script), 0755, NULL));
+    return container_program_crun_version(path);
+}
+
+TEST(the_version_of_crun_is_what_it_says)
+{
+    char dir[TEMP_DIR_BYTES];
+    CHECK(temp_dir_make("crun", dir));
+    CHECK_INT(version_of(dir, "#!/bin/sh\necho 'crun version 1.8.1'; echo 'commit: 1.2'\n"), 1008);
+    CHECK_INT(version_of(dir, "#!/bin/sh\necho 'crun version 1.21'\n"), 1021);
+    CHECK_INT(version_of(dir, "#!/bin/sh\necho 'crun version 2.0-dirty'\n"), 2000);
+    CHECK_INT(version_of(dir, "#!/bin/sh\necho 'runc version 1.21'\n"), -EBADMSG);
+    CHECK_INT(version_of(dir, "#!/bin/sh\necho 'crun version one'\n"), -EBADMSG);
+    CHECK_INT(version_of(dir, "#!/bin/sh\nexit 1\n"), -EBADMSG);
+    CHECK_INT(version_of(dir, "#!/bin/sh\nexec cat /dev/zero\n"), -EBADMSG); /* and is ended */
+    CHECK_INT(version_of(dir, "#!/no/such/program\n"), -ENOENT);
+    temp_dir_remove(dir);
 }
 
 TEST_MAIN

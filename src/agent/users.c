@@ -12,7 +12,11 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-enum { RANGES_MAX = 4 * AGENT_PODS_MAX, TEXT_MAX = 32 };
+enum {
+    RANGES_MAX = 4 * AGENT_PODS_MAX,
+    TEXT_MAX = 32,
+    SHARING_CRUN = 1021 /* the first one that was tried and can do it */
+};
 
 bool agent_users_are_own(const struct agent_pod *p)
 {
@@ -64,14 +68,28 @@ static int write_range(const char *dir, uint32_t base, struct err *err)
     return sys_write_file_atomic(AT_FDCWD, path, str_n(text, (size_t)n), 0600, err);
 }
 
+/* crun 1.8 looks for the user namespace of a mount at a process that has not joined it yet, or has
+ * ended, when the container joins a PID namespace. */
+static int check_sharing(const struct agent_pod *p, struct err *err)
+{
+    char found[32] = "of an unknown version";
+    int version = container_host_crun_version(p->agent->containers);
+    if (version >= SHARING_CRUN)
+        return 0;
+    if (version > 0)
+        (void)snprintf(found, sizeof found, "%d.%d", version / 1000, version % 1000);
+    return err_set(err, E_UNSUPPORTED,
+                   "hostUsers: false and shareProcessNamespace: true together need crun %d.%d or "
+                   "later, and that of this machine is %s",
+                   SHARING_CRUN / 1000, SHARING_CRUN % 1000, found);
+}
+
 int agent_users_claim(struct agent_pod *p, struct err *err)
 {
     if (!container_host_is_crun(p->agent->containers))
         return err_set(err, E_UNSUPPORTED, "pods with hostUsers: false need crun");
-    if (p->spec->shares_processes) /* crun maps mounts before it has joined the namespaces */
-        return err_set(err, E_UNSUPPORTED,
-                       "hostUsers: false and shareProcessNamespace: true together are not "
-                       "supported");
+    if (p->spec->shares_processes && check_sharing(p, err) < 0)
+        return E_UNSUPPORTED;
     size_t i = read_range(p->agent->pods_dir, p->uid);
     bool is_new = i == 0;
     if (is_new)

@@ -232,6 +232,8 @@ struct container_opts {      /* borrowed for the call */
 
 /* Not runc. */
 bool container_host_is_crun(const struct container_host *h);
+/* Of crun, as container_program_crun_version(); the first call runs it. */
+int container_host_crun_version(struct container_host *h);
 
 /*
  * Errors: those of container_host_set_up(); E_INVALID (a name, the signal, the note), E_LIMIT

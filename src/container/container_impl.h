@@ -26,6 +26,7 @@ struct container_host {
     char *copy;    /* its sealed copy in memory, "/proc/self/fd/N"; runc: as program */
     int copy_fd;
     bool is_runc, no_limits;
+    int version; /* container_host_crun_version(); 0: not known yet */
     uint32_t output_rate;
     struct container_output_reader reader; /* of all outputs */
     char *subnet;

@@ -385,3 +385,10 @@ bool container_host_is_crun(const struct container_host *h)
 {
     return !h->is_runc;
 }
+
+int container_host_crun_version(struct container_host *h)
+{
+    if (h->version <= 0)
+        h->version = container_program_crun_version(h->program);
+    return h->version;
+}

@@ -2,6 +2,8 @@
 """hostUsers: false: the root of the container is no root of the machine, and files belong to the same users all the same."""
 import os
 import pathlib
+import re
+import subprocess
 
 import pytest
 
@@ -95,11 +97,30 @@ def test_other_users_and_what_they_write(cluster):
     assert (state_of(pod)[1]["exitCode"], state_of(pod)[1]["message"]) == (3, "bye\n")
 
 
-def test_what_is_not_supported_is_a_clear_failure(cluster):
-    cluster.run("shared", hostUsers=False, shareProcessNamespace=True)
-    cluster.wait_reason("shared", "FailedCreatePodSandBox")
-    assert cluster.pod("shared")["status"]["phase"] == "Pending"
-    cluster.delete("shared", gracePeriodSeconds=0)
+def crun_version():
+    words = subprocess.run(["crun", "--version"], capture_output=True, text=True).stdout.split()
+    return tuple(int(n) for n in re.match(r"(\d+)\.(\d+)", words[2]).groups()), words[2]
+
+
+def test_processes_are_shared_where_crun_can_do_it(cluster):
+    """Else the event says what is needed."""
+    for name in ("shared-1", "shared-2", "shared-3"):
+        cluster.run(name, hostUsers=False, shareProcessNamespace=True, volumes=[{"name": "v", "emptyDir": {}}],
+                    containers=[{"name": c, "command": SLEEP, "volumeMounts": [{"name": "v", "mountPath": "/v"}]} for c in "ab"])
+    version, text = crun_version()
+    if version < (1, 21):
+        cluster.wait_reason("shared-1", "FailedCreatePodSandBox")
+        assert cluster.pod("shared-1")["status"]["phase"] == "Pending"
+        events = cluster.get("/api/v1/namespaces/default/events?fieldSelector=reason%3DFailedCreatePodSandBox").json()["items"]
+        assert any(f"together need crun 1.21 or later, and that of this machine is {version[0]}.{version[1]}" in e["message"] for e in events), events
+    else:
+        for name in ("shared-1", "shared-2", "shared-3"):
+            pod = cluster.wait(name, is_ready)
+            assert ids_of(cluster, pod)[0] >= 65536 and status_of(pod)["restartCount"] == 0
+            assert cluster.sh(name, "touch /v/x; stat -c %u /v/x; ps | grep -c 'sleep 10000[0]'", "b") == "0\n2\n"
+            assert cluster.sh(name, "kill -9 1 2>/dev/null || echo refused") == "refused\n"
+    for name in ("shared-1", "shared-2", "shared-3"):
+        cluster.delete(name, gracePeriodSeconds=0)
 
 
 def test_a_volume_that_cannot_be_mapped_is_a_clear_failure(cluster):
