@@ -67,7 +67,7 @@ def test_pods_have_users_of_their_own_which_stay_over_a_restart_of_the_process(t
     for name in names:
         pod = up.wait(name, is_ready)
         assert status_of(pod)["restartCount"] == 0 and ids_of(up, pod)[0] == bases[name]
-        assert up.sh(name, "id -u") == "0\n"
+        wait_for(lambda name=name: up.sh(name, "id -u", check=False) == "0\n", "a command at the node's new port")
     os.kill(up.pid_of(up.pod("one")), 9)
     pod = up.wait("one", lambda p: is_ready(p) and status_of(p)["restartCount"] == 1)
     assert ids_of(up, pod)[0] == bases["one"]
