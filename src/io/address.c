@@ -168,6 +168,19 @@ bool address_may_connect(void *arg, const struct sockaddr *addr)
     return address_of_socket(addr, &a) && address_is_machine(&a);
 }
 
+bool address_is_v4(const struct address *a)
+{
+    return is_in(a->bytes, &mapped_v4);
+}
+
+void address_format(const struct address *a, char ret[ADDRESS_TEXT_BYTES])
+{
+    if (address_is_v4(a))
+        (void)inet_ntop(AF_INET, a->bytes + 12, ret, ADDRESS_TEXT_BYTES);
+    else
+        (void)inet_ntop(AF_INET6, a->bytes, ret, ADDRESS_TEXT_BYTES);
+}
+
 bool address_equal(const struct address *a, const struct address *b)
 {
     return memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;

@@ -31,6 +31,10 @@ bool address_parse(struct str text, struct address *ret);
 bool address_of_socket(const struct sockaddr *addr, struct address *ret);
 bool address_equal(const struct address *a, const struct address *b);
 bool address_is_loopback(const struct address *a);
+bool address_is_v4(const struct address *a);
+enum { ADDRESS_TEXT_BYTES = 46 };
+/* As address_parse() reads it, without brackets. */
+void address_format(const struct address *a, char ret[ADDRESS_TEXT_BYTES]);
 /* An address that a machine can have, loopback included: not unspecified, link-local, of a cloud's
  * metadata or services, multicast or reserved. An IPv6 address that carries an IPv4 one by NAT64 or
  * 6to4 counts if the latter is public; one by a site-local NAT64 (RFC 8215) never does. */
