@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connected byte stream, TCP or Unix socket, with or without TLS. Internal to io/; HTTP is built
- * on it.
+ * A connected byte stream, TCP or Unix socket, with or without TLS. HTTP and DNS are built on
+ * it.
  *
  * Output is gathered and sent in one write at the end of the callback that wrote it, or on the next
  * turn when it was written elsewhere. Buffers exist only while they hold something; reads use

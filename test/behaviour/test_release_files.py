@@ -75,7 +75,7 @@ def test_the_sbom_names_what_each_program_contains(contents, notice, lock):
     assert (made["bomFormat"], made["specVersion"]) == ("CycloneDX", "1.5")
     components = {c["bom-ref"]: c for c in made["components"]}
     assert len(components) == len(made["components"])
-    for name in ("OpenSSL", "nghttp2", "llhttp", "libuv", "SQLite", "PCRE2", "libyaml", "protobuf-c", "zstd", "zlib", "libseccomp"):
+    for name in ("OpenSSL", "nghttp2", "ldns", "llhttp", "libuv", "SQLite", "PCRE2", "libyaml", "protobuf-c", "zstd", "zlib", "libseccomp"):
         component = components[f"library/{name}"]
         assert component["version"] and component["licenses"][0]["expression"] and component["purl"].startswith("pkg:"), component
     uses = {d["ref"]: d["dependsOn"] for d in made["dependencies"]}
