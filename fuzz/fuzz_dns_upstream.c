@@ -7,7 +7,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
     static const char name[] = "\3www\7example\3com", query[] = "\0\7\1\0\0\1\0\0\0\0\0\0"
-                                                               "\3wWw\7example\3com\0\0\1\0\1";
+                                                                "\3wWw\7example\3com\0\0\1\0\1";
     const struct dns_question question = { str_n(name, sizeof name), DNS_A };
     struct dns_upstream_answer got;
     struct dns_query q;

@@ -98,8 +98,7 @@ static inline unsigned dns_kit_answers(struct str m)
 }
 
 static inline void dns_kit_put(struct dns_zone *z,
-                               void (*to)(struct dns_zone *, const struct json *),
-                               const char *text)
+                               void (*to)(struct dns_zone *, const struct json *), const char *text)
 {
     struct arena a = { 0 };
     struct json *object;
@@ -121,8 +120,8 @@ static inline void dns_kit_put_many(struct dns_zone *z, int slice, int n)
                      "{\"kubernetes.io/service-name\":\"many\"}},\"endpoints\":[",
                      slice);
     for (int i = 0; i < n; i++)
-        (void)buf_printf(&text, "%s{\"addresses\":[\"10.%d.%d.%d\"]}", i ? "," : "", slice,
-                         i / 256, i % 256);
+        (void)buf_printf(&text, "%s{\"addresses\":[\"10.%d.%d.%d\"]}", i ? "," : "", slice, i / 256,
+                         i % 256);
     (void)buf_add_cstr(&text, "]}");
     dns_kit_put(z, dns_zone_put_slice, buf_cstr(&text));
 }

@@ -55,8 +55,9 @@ TEST(what_is_no_question_is_dropped_or_refused)
     static const struct {
         unsigned type;
         enum dns_rcode want;
-    } types[] = { { 251, DNS_REFUSED }, { 252, DNS_REFUSED }, { DNS_ANY, DNS_NOTIMP },
-                  { 65, DNS_NOERROR } };
+    } types[] = {
+        { 251, DNS_REFUSED }, { 252, DNS_REFUSED }, { DNS_ANY, DNS_NOTIMP }, { 65, DNS_NOERROR }
+    };
     for (size_t i = 0; i < ARRAY_LEN(types); i++) {
         buf_reset(&b);
         dns_kit_query(&b, 7, "a.example", types[i].type, 0);
@@ -77,8 +78,7 @@ TEST(a_name_that_points_to_itself_is_refused)
     CHECK(query_of(&b).refusal == DNS_FORMERR);
 }
 
-static void reply_of(struct dns_query *q, const struct dns_reply *reply, size_t max,
-                     struct buf *to)
+static void reply_of(struct dns_query *q, const struct dns_reply *reply, size_t max, struct buf *to)
 {
     buf_reset(to);
     CHECK_OK(dns_reply_write(q, reply, max, to));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* dns/resolver with its server and forwarder, over loopback, against servers that the tests play. */
+/* dns/resolver with its server and forwarder, over loopback, against servers that the tests play.
+ */
 #include "dns/resolver.h"
 
 #include "dns/attempt.h"
@@ -405,9 +406,9 @@ TEST(forged_answers_are_ignored)
     start_with(text_of(server));
     send_query(fd, 1, "www.example.com", DNS_A);
     struct asked q = next_asked(server);
-    send_answer(stranger, &q, q.id, "www.example.com", 60, 66);       /* of another server */
-    send_answer(server, &q, q.id + 1, "www.example.com", 60, 66);     /* another id */
-    send_answer(server, &q, q.id, "www.example.org", 60, 66);         /* another question */
+    send_answer(stranger, &q, q.id, "www.example.com", 60, 66);   /* of another server */
+    send_answer(server, &q, q.id + 1, "www.example.com", 60, 66); /* another id */
+    send_answer(server, &q, q.id, "www.example.org", 60, 66);     /* another question */
     CHECK(sendto(server, "garbage", 7, 0, (struct sockaddr *)&q.from, sizeof q.from) == 7);
     send_answer(server, &q, q.id, "www.example.com", 60, 5);
     CHECK_INT(last_of(receive_answer(fd)), 5);

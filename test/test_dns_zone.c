@@ -14,45 +14,55 @@ static struct dns_zone *new_zone(void)
     struct dns_zone *z;
     struct err err = { 0 };
     CHECK_OK(dns_zone_new(STR("Cluster.Local"), &z, &err));
-    dns_kit_put(z, dns_zone_put_service,
+    dns_kit_put(
+        z, dns_zone_put_service,
         "{" META("default", "kubernetes") ",\"spec\":{\"clusterIP\":\"10.96.0.1\",\"ports\":["
                                           "{\"name\":\"https\",\"port\":443}]}}");
     dns_kit_put(z, dns_zone_put_service,
-        "{" META("app", "web") ",\"spec\":{\"clusterIP\":\"10.96.0.7\",\"clusterIPs\":["
-                               "\"10.96.0.7\",\"fd00:96::7\"],\"ports\":["
-                               "{\"name\":\"http\",\"protocol\":\"TCP\",\"port\":80},"
-                               "{\"name\":\"dns\",\"protocol\":\"UDP\",\"port\":53},"
-                               "{\"port\":99}]}}");
+                "{" META("app", "web") ",\"spec\":{\"clusterIP\":\"10.96.0.7\",\"clusterIPs\":["
+                                       "\"10.96.0.7\",\"fd00:96::7\"],\"ports\":["
+                                       "{\"name\":\"http\",\"protocol\":\"TCP\",\"port\":80},"
+                                       "{\"name\":\"dns\",\"protocol\":\"UDP\",\"port\":53},"
+                                       "{\"port\":99}]}}");
     dns_kit_put(z, dns_zone_put_service,
-        "{" META("app", "db") ",\"spec\":{\"clusterIP\":\"None\"}}");
-    dns_kit_put(z, dns_zone_put_service,
+                "{" META("app", "db") ",\"spec\":{\"clusterIP\":\"None\"}}");
+    dns_kit_put(
+        z, dns_zone_put_service,
         "{" META("app", "all") ",\"spec\":{\"clusterIP\":\"None\",\"publishNotReadyAddresses\":"
                                "true}}");
-    dns_kit_put(z, dns_zone_put_service, "{" META("app", "none") ",\"spec\":{\"clusterIP\":\"None\"}}");
     dns_kit_put(z, dns_zone_put_service,
-        "{" META("app", "far") ",\"spec\":{\"type\":\"ExternalName\",\"externalName\":"
-                               "\"www.Example.com\"}}");
+                "{" META("app", "none") ",\"spec\":{\"clusterIP\":\"None\"}}");
     dns_kit_put(z, dns_zone_put_service,
-        "{" META("app", "near") ",\"spec\":{\"type\":\"ExternalName\",\"externalName\":"
-                                "\"web.app.svc.cluster.local\"}}");
+                "{" META("app", "far") ",\"spec\":{\"type\":\"ExternalName\",\"externalName\":"
+                                       "\"www.Example.com\"}}");
     dns_kit_put(z, dns_zone_put_service,
-        "{" META("app", "loop") ",\"spec\":{\"type\":\"ExternalName\",\"externalName\":"
-                                "\"loop.app.svc.cluster.local.\"}}");
-    dns_kit_put(z, dns_zone_put_slice,
-        "{" SLICE("app", "db-1", "db") ",\"ports\":[{\"name\":\"sql\",\"port\":5432}],"
-        "\"endpoints\":[{\"addresses\":[\"10.0.0.1\",\"10.0.9.9\"],\"hostname\":\"db-0\","
-        "\"conditions\":{\"ready\":true}},{\"addresses\":[\"10.0.0.2\"]},"
-        "{\"addresses\":[\"10.0.0.3\"],\"conditions\":{\"ready\":false}}]}");
-    dns_kit_put(z, dns_zone_put_slice,
+                "{" META("app", "near") ",\"spec\":{\"type\":\"ExternalName\",\"externalName\":"
+                                        "\"web.app.svc.cluster.local\"}}");
+    dns_kit_put(z, dns_zone_put_service,
+                "{" META("app", "loop") ",\"spec\":{\"type\":\"ExternalName\",\"externalName\":"
+                                        "\"loop.app.svc.cluster.local.\"}}");
+    dns_kit_put(
+        z, dns_zone_put_slice,
+        "{" SLICE(
+            "app", "db-1",
+            "db") ",\"ports\":[{\"name\":\"sql\",\"port\":5432}],"
+                  "\"endpoints\":[{\"addresses\":[\"10.0.0.1\",\"10.0.9.9\"],\"hostname\":\"db-0\","
+                  "\"conditions\":{\"ready\":true}},{\"addresses\":[\"10.0.0.2\"]},"
+                  "{\"addresses\":[\"10.0.0.3\"],\"conditions\":{\"ready\":false}}]}");
+    dns_kit_put(
+        z, dns_zone_put_slice,
         "{" SLICE("app", "db-2", "db") ",\"addressType\":\"IPv6\",\"ports\":[{\"name\":\"sql\","
-        "\"port\":5432}],\"endpoints\":[{\"addresses\":[\"fd00::1\"],\"hostname\":\"db-0\"},"
-        "{\"addresses\":[\"fd00::a:2\"]}]}");
+                                       "\"port\":5432}],\"endpoints\":[{\"addresses\":[\"fd00::1\"]"
+                                       ",\"hostname\":\"db-0\"},"
+                                       "{\"addresses\":[\"fd00::a:2\"]}]}");
+    dns_kit_put(
+        z, dns_zone_put_slice,
+        "{" SLICE("app", "db-3",
+                  "db") ",\"ports\":[{\"name\":\"sql\",\"port\":5432}],"
+                        "\"endpoints\":[{\"addresses\":[\"10.0.0.1\"],\"hostname\":\"db-0\"}]}");
     dns_kit_put(z, dns_zone_put_slice,
-        "{" SLICE("app", "db-3", "db") ",\"ports\":[{\"name\":\"sql\",\"port\":5432}],"
-        "\"endpoints\":[{\"addresses\":[\"10.0.0.1\"],\"hostname\":\"db-0\"}]}");
-    dns_kit_put(z, dns_zone_put_slice,
-        "{" SLICE("app", "all-1", "all") ",\"endpoints\":[{\"addresses\":[\"10.0.0.3\"],"
-        "\"conditions\":{\"ready\":false}}]}");
+                "{" SLICE("app", "all-1", "all") ",\"endpoints\":[{\"addresses\":[\"10.0.0.3\"],"
+                                                 "\"conditions\":{\"ready\":false}}]}");
     dns_zone_services_synced(z);
     dns_zone_slices_synced(z);
     return z;
@@ -255,7 +265,7 @@ TEST(changes_and_deletions_are_seen_at_once)
     struct dns_zone *z = new_zone();
     const char *db = "db.app.svc.cluster.local", *web = "web.app.svc.cluster.local";
     dns_kit_put(z, dns_zone_put_service,
-        "{" META("app", "web") ",\"spec\":{\"clusterIP\":\"10.96.0.8\"}}");
+                "{" META("app", "web") ",\"spec\":{\"clusterIP\":\"10.96.0.8\"}}");
     check_answer(z, web, DNS_A, "found 10.96.0.8");
     check_answer(z, "7.0.96.10.in-addr.arpa", DNS_PTR, "elsewhere");
     check_answer(z, "8.0.96.10.in-addr.arpa", DNS_PTR, "found web.app.svc.cluster.local.");
@@ -275,12 +285,14 @@ TEST(slices_may_be_known_before_their_service)
     struct dns_zone *z;
     const char *name = "late.app.svc.cluster.local";
     CHECK_OK(dns_zone_new(STR("cluster.local."), &z, NULL));
-    dns_kit_put(z, dns_zone_put_slice,
+    dns_kit_put(
+        z, dns_zone_put_slice,
         "{" SLICE("app", "late-1", "late") ",\"endpoints\":[{\"addresses\":[\"10.0.0.5\"]}]}");
     check_answer(z, name, DNS_A, "not known");
     dns_zone_services_synced(z);
     check_answer(z, name, DNS_A, "no name");
-    dns_kit_put(z, dns_zone_put_service, "{" META("app", "late") ",\"spec\":{\"clusterIP\":\"None\"}}");
+    dns_kit_put(z, dns_zone_put_service,
+                "{" META("app", "late") ",\"spec\":{\"clusterIP\":\"None\"}}");
     check_answer(z, name, DNS_A, "not known");
     dns_zone_slices_synced(z);
     check_answer(z, name, DNS_A, "found 10.0.0.5");
@@ -316,10 +328,11 @@ TEST(random_objects_leave_nothing_behind)
                            ip);
             dns_kit_put(z, dns_zone_put_service, text);
         } else {
-            (void)snprintf(text, sizeof text,
-                           "{" SLICE("app", "e%u", "s%u") ",\"endpoints\":[{\"addresses\":"
-                           "[\"10.8.0.%u\"]},{\"addresses\":[\"10.8.0.%u\"]}]}",
-                           n, (unsigned)test_random_below(6), ip, (unsigned)test_random_below(4));
+            (void)snprintf(
+                text, sizeof text,
+                "{" SLICE("app", "e%u", "s%u") ",\"endpoints\":[{\"addresses\":"
+                                               "[\"10.8.0.%u\"]},{\"addresses\":[\"10.8.0.%u\"]}]}",
+                n, (unsigned)test_random_below(6), ip, (unsigned)test_random_below(4));
             dns_kit_put(z, dns_zone_put_slice, text);
         }
         (void)snprintf(text, sizeof text, "%c%u", "se"[test_random_below(2)],

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The node agent as a whole: start, the Pods of the node, recovery, stop. */
 #include "agent/agent_impl.h"
+#include "agent/cluster_dns.h"
 #include "agent/evict.h"
 #include "agent/exec.h"
 #include "agent/image_gc.h"
@@ -292,6 +293,7 @@ static struct agent_pod *add_pod(struct agent *a, struct pod_spec *spec, struct 
                                  const struct json *object)
 {
     struct agent_pod *p = agent_pod_new(a, spec, arena, object);
+    agent_dns_look(a);
     restore(p, object);
     admit(p, object);
     agent_pod_check_deletion(p);
@@ -483,6 +485,7 @@ static void use_cidrs(struct agent *a)
 {
     a->are_cidrs_known = true;
     timer_stop(a->loop, &a->cidrs_timer);
+    agent_dns_look(a);
     map_each (e, &a->pods)
         agent_prepare_look(e->value);
 }
@@ -499,6 +502,8 @@ int agent_set_pod_cidrs(struct agent *a, const struct str *cidrs, size_t n,
     int r = pod_networks_set_cidrs(a->networks, cidrs, n, cluster, n_cluster, err);
     if (r == 0 && !a->are_cidrs_known)
         use_cidrs(a);
+    else
+        agent_dns_look(a);
     return r;
 }
 
@@ -625,7 +630,8 @@ static int start_watches(struct agent *a, const struct agent_opts *opts, struct 
     a->evict = agent_evict_new(a);
     a->image_gc = agent_image_gc_new(a);
     agent_pull_follow(a);
-    int r = agent_services_new(&services, &a->services, err);
+    a->services = agent_services_new(&services);
+    int r = agent_dns_new(a, &opts->dns, &a->dns, err);
     r = r < 0 || opts->no_service_proxy ? r : start_proxy(a, err);
     r = r < 0 ? r : agent_routes_start(a, err);
     r = r < 0 || !opts->manifest_dir ? r : agent_mirror_start(a, opts->manifest_dir, err);
@@ -811,6 +817,7 @@ void agent_stop(struct agent *a, void (*done)(void *arg), void *arg)
         a->n_stopping++;
         service_proxy_close(take_ptr(&a->proxy), on_part_stopped, a);
     }
+    agent_dns_stop(a);
     if (a->probers) {
         a->n_stopping++;
         probers_close(a->probers, on_part_stopped, a);

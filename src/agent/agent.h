@@ -31,6 +31,7 @@ struct agent;
  * address. */
 
 enum {
+    AGENT_DNS_SERVERS_MAX = 3, /* as many as resolv.conf may have */
     AGENT_PODS_MAX = 1024, /* of a node; further ones are refused (OutOfpods) */
     /* Processes and threads of a pod, or a quarter of what the machine has numbers for: a pod that
      * forks without end leaves the others theirs. (kubelet has no limit unless podPidsLimit is
@@ -64,6 +65,18 @@ struct agent_gc { /* zeroed: as the enum above has it */
     uint64_t min_age_ms; /* since their pull */
 };
 
+/* DNS of pods (agent/cluster_dns.h). Read by agent_start(). */
+struct agent_dns_opts {
+    /* Addresses of the cluster's DNS, "none": pods have the machine's; none given: the agent is
+     * it, with the next ones. */
+    const char *const *servers;
+    size_t n_servers;
+    const char *const *upstreams; /* ADDR or ADDR:PORT; none: those of /etc/resolv.conf */
+    size_t n_upstreams;
+    const char *const *stubs; /* ZONE=ADDR[,ADDR...] */
+    size_t n_stubs;
+};
+
 struct agent_opts { /* strings are copied */
     struct loop *loop;
     struct transport *transport;          /* kept */
@@ -82,6 +95,7 @@ struct agent_opts { /* strings are copied */
     const char *const *sysctls;
     size_t n_sysctls;
     bool no_service_proxy; /* another program makes the addresses of Services work */
+    struct agent_dns_opts dns;
     /* Of this node, the first one first; copied. */
     const char *const *addresses;
     size_t n_addresses;

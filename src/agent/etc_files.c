@@ -2,6 +2,7 @@
 #include "agent/etc_files.h"
 
 #include "agent/agent_impl.h"
+#include "agent/cluster_dns.h"
 #include "base/sys.h"
 
 #include <errno.h>
@@ -39,13 +40,18 @@ static int write_resolv_conf(struct agent_pod *p, struct err *err)
                                        text = BUF_INIT(POD_FILES_TEXT_MAX);
     struct pod_files_option *options = xnew_n(struct pod_files_option, dns->n_options + 1);
     struct pod_files_warnings warnings = { 0 };
+    struct str servers[AGENT_DNS_SERVERS_MAX];
+    bool is_off;
+    size_t n_servers = agent_dns_servers(p->agent->dns, servers, &is_off);
     read_host_file("/etc/resolv.conf", &host);
     for (size_t i = 0; i < dns->n_options; i++)
         options[i] = (struct pod_files_option){ dns->options[i].name, dns->options[i].value };
     const struct pod_files_dns in = { .policy = policy_of(p->spec->dns_policy),
                                       .host_network = p->spec->host_network,
                                       .namespace = p->spec->namespace,
-                                      .cluster_domain = STR("cluster.local"),
+                                      .cluster_nameservers = servers,
+                                      .n_cluster_nameservers = n_servers,
+                                      .cluster_domain = STR(AGENT_CLUSTER_DOMAIN),
                                       .host_conf = buf_str(&host),
                                       .nameservers = dns->servers,
                                       .n_nameservers = dns->n_servers,
@@ -55,6 +61,8 @@ static int write_resolv_conf(struct agent_pod *p, struct err *err)
                                       .n_options = dns->n_options };
     int r = pod_files_resolv_conf(&in, &text, &warnings, err);
     free(options);
+    if (warnings.missing[0] && !is_off)
+        agent_event(p, NULL, true, "MissingClusterDNS", "%s", warnings.missing);
     if (warnings.nameservers[0])
         agent_event(p, NULL, true, "DNSConfigForming", "%s", warnings.nameservers);
     if (warnings.searches[0])
@@ -69,7 +77,7 @@ int agent_etc_hostname(const struct agent_pod *p, struct pod_files_hostname *ret
                                          .hostname = p->spec->hostname,
                                          .subdomain = p->spec->subdomain,
                                          .hostname_override = p->spec->hostname_override,
-                                         .cluster_domain = STR("cluster.local"),
+                                         .cluster_domain = STR(AGENT_CLUSTER_DOMAIN),
                                          .is_fqdn = p->spec->set_hostname_as_fqdn };
     return pod_files_hostname(&name, ret, err);
 }

@@ -13,10 +13,10 @@ struct agent_service {
 
 struct agent_services {
     struct map by_name; /* NAMESPACE/NAME -> struct agent_service */
-    struct reflector *watch;
+    struct agent_services_opts opts;
+    struct reflector *watch; /* NULL: not followed yet */
+    struct dns_zone *zone;   /* NULL: none */
     bool is_synced;
-    void (*on_synced)(void *arg);
-    void *arg;
 };
 
 static void free_service(struct agent_service *s)
@@ -42,12 +42,19 @@ static void read_ports(struct agent_service *s, const struct json *ports)
     s->pub.ports = list;
 }
 
-static void on_deleted(void *arg, struct str namespace, struct str name)
+static void drop_service(struct agent_services *s, struct str namespace, struct str name)
 {
-    struct agent_services *s = arg;
     scoped(free_scoped) char *key =
         xasprintf(STR_FMT "/" STR_FMT, STR_ARG(namespace), STR_ARG(name));
     free_service(map_del(&s->by_name, str_of(key)));
+}
+
+static void on_deleted(void *arg, struct str namespace, struct str name)
+{
+    struct agent_services *s = arg;
+    drop_service(s, namespace, name);
+    if (s->zone)
+        dns_zone_delete_service(s->zone, namespace, name);
 }
 
 static void on_object(void *arg, const struct json *object)
@@ -56,7 +63,9 @@ static void on_object(void *arg, const struct json *object)
     const struct json *meta = json_getc(object, "metadata"), *spec = json_getc(object, "spec");
     struct str namespace = json_get_str(meta, "namespace"), name = json_get_str(meta, "name");
     struct str ip = json_get_str(spec, "clusterIP");
-    on_deleted(s, namespace, name);
+    drop_service(s, namespace, name);
+    if (s->zone)
+        dns_zone_put_service(s->zone, object);
     if (!ip.n || str_is(ip, "None") || s->by_name.n == SERVICES_MAX)
         return;
     struct agent_service *one = xnew(struct agent_service);
@@ -74,7 +83,9 @@ static void on_synced(void *arg)
 {
     struct agent_services *s = arg;
     s->is_synced = true;
-    s->on_synced(s->arg);
+    if (s->zone)
+        dns_zone_services_synced(s->zone);
+    s->opts.on_synced(s->opts.arg);
 }
 
 static const struct reflector_ops watch_ops = {
@@ -83,36 +94,36 @@ static const struct reflector_ops watch_ops = {
     .on_synced = on_synced,
 };
 
-int agent_services_new(const struct agent_services_opts *opts, struct agent_services **ret,
-                       struct err *err)
+struct agent_services *agent_services_new(const struct agent_services_opts *opts)
 {
     struct agent_services *s = xnew(struct agent_services);
-    s->on_synced = opts->on_synced;
-    s->arg = opts->arg;
+    s->opts = *opts;
+    return s;
+}
+
+int agent_services_follow(struct agent_services *s, struct dns_zone *zone, struct err *err)
+{
+    const struct agent_services_opts *o = &s->opts;
     const struct reflector_opts watch = {
-        .loop = opts->loop,
-        .transport = opts->transport,
-        .hub = opts->hub,
-        .identity = opts->identity,
-        .key = { .group_version = STR("v1"),
-                 .plural = STR("services"),
-                 .identity = opts->identity },
+        .loop = o->loop,
+        .transport = o->transport,
+        .hub = o->hub,
+        .identity = o->identity,
+        .key = { .group_version = STR("v1"), .plural = STR("services"), .identity = o->identity },
         .streams = true,
         .ops = &watch_ops,
         .arg = s,
     };
-    int r = reflector_start(&watch, &s->watch, err);
-    if (r < 0) {
-        free(s);
-        return r;
-    }
-    *ret = s;
-    return 0;
+    if (s->watch)
+        return 0;
+    s->zone = zone;
+    return reflector_start(&watch, &s->watch, err);
 }
 
 void agent_services_free(struct agent_services *s)
 {
-    reflector_close(s->watch);
+    if (s->watch)
+        reflector_close(s->watch);
     map_each (e, &s->by_name)
         free_service(e->value);
     map_fini(&s->by_name);

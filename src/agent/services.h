@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The Services of the cluster, for the environment of containers (Kubernetes, "Accessing the
- * Service"): followed by one watch, which starts with the first pod.
+ * Service") and for the cluster's DNS: followed by one watch, which starts with the first pod.
  */
 #pragma once
 
 #include "agent/pod/env.h"
 #include "client/reflector.h"
+#include "dns/zone.h"
 
 struct agent_services;
 
@@ -19,9 +20,13 @@ struct agent_services_opts {
     void *arg;
 };
 
-/* Errors: of starting the watch. */
-int agent_services_new(const struct agent_services_opts *opts, struct agent_services **ret,
-                       struct err *err);
+/* Nothing is followed yet. */
+struct agent_services *agent_services_new(const struct agent_services_opts *opts);
+/*
+ * Follow them, if that is not so already. zone: gets the Services as well; kept until
+ * agent_services_free(), NULL: none. Errors: of starting the watch.
+ */
+int agent_services_follow(struct agent_services *s, struct dns_zone *zone, struct err *err);
 void agent_services_free(struct agent_services *s);
 bool agent_services_is_synced(const struct agent_services *s);
 /* Those with an address, in the namespace and default/kubernetes; in the arena. */

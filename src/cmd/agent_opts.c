@@ -12,6 +12,7 @@ uint64_t cmd_agent_image_quota, cmd_agent_image_probe_ms;
 uint64_t cmd_agent_gc_high = AGENT_GC_HIGH_PERCENT, cmd_agent_gc_low = AGENT_GC_LOW_PERCENT,
          cmd_agent_gc_age_ms = AGENT_GC_MIN_AGE_MS;
 struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints, cmd_agent_sysctls;
+struct cmd_list cmd_agent_dns, cmd_agent_dns_upstreams, cmd_agent_dns_stubs;
 uint64_t cmd_agent_max_pods;
 bool cmd_agent_no_service_proxy;
 
@@ -63,6 +64,12 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port)
     to->sysctls = cmd_agent_sysctls.at;
     to->n_sysctls = cmd_agent_sysctls.n;
     to->no_service_proxy = cmd_agent_no_service_proxy;
+    to->dns = (struct agent_dns_opts){ .servers = cmd_agent_dns.at,
+                                       .n_servers = cmd_agent_dns.n,
+                                       .upstreams = cmd_agent_dns_upstreams.at,
+                                       .n_upstreams = cmd_agent_dns_upstreams.n,
+                                       .stubs = cmd_agent_dns_stubs.at,
+                                       .n_stubs = cmd_agent_dns_stubs.n };
     to->listen_port = any_port ? 0 : PODS_LISTEN_PORT;
     to->listens_elsewhere = !cmd_agent_listen;
     int r = take_gc_opts(to);

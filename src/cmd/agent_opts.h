@@ -12,6 +12,7 @@ extern uint64_t cmd_agent_gc_high, cmd_agent_gc_low, cmd_agent_gc_age_ms;
 extern struct cmd_list cmd_agent_addresses, cmd_agent_labels, cmd_agent_taints;
 extern struct cmd_list cmd_agent_sysctls;
 extern bool cmd_agent_no_service_proxy;
+extern struct cmd_list cmd_agent_dns, cmd_agent_dns_upstreams, cmd_agent_dns_stubs;
 extern uint64_t cmd_agent_max_pods; /* 0: not given */
 
 /* Copy the options to `to`. any_port: of the agent, if none was given. Returns a status of the
@@ -62,6 +63,32 @@ int cmd_take_agent_opts(struct agent_node_opts *to, bool any_port);
           "another program (kube-proxy) makes the addresses of Services work",                       \
           CMD_FLAG,                                                                                  \
           &cmd_agent_no_service_proxy,                                                               \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "cluster-dns",                                                                             \
+          0,                                                                                         \
+          "ADDR",                                                                                    \
+          "DNS server of pods; repeatable; none: they have the machine's (a server of "              \
+          "this node's agent, which knows the names of Services)",                                   \
+          CMD_LIST,                                                                                  \
+          &cmd_agent_dns,                                                                            \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "dns-upstream",                                                                            \
+          0,                                                                                         \
+          "ADDR[:PORT]",                                                                             \
+          "who that server asks for names outside of the cluster; repeatable (the "                  \
+          "servers of /etc/resolv.conf)",                                                            \
+          CMD_LIST,                                                                                  \
+          &cmd_agent_dns_upstreams,                                                                  \
+          0,                                                                                         \
+          0 },                                                                                       \
+        { "dns-stub",                                                                                \
+          0,                                                                                         \
+          "ZONE=ADDR[,ADDR]",                                                                        \
+          "who it asks for names of this zone; repeatable",                                          \
+          CMD_LIST,                                                                                  \
+          &cmd_agent_dns_stubs,                                                                      \
           0,                                                                                         \
           0 },                                                                                       \
         { "max-pods", 0, "N", "pods that it takes (110)", CMD_U64, &cmd_agent_max_pods, 1, 100000 }, \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See forward.h. A call is one question that waits for other servers; attempt.h asks one of them. */
+/* See forward.h. A call is one question that waits for other servers; attempt.h asks one of them.
+ */
 #include "dns/forward.h"
 
 #include "base/sys.h"

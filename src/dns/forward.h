@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Questions about names outside of the cluster: to the servers that are given, else to those of the
- * machine's resolv.conf, which is read again when it has changed; names of stub zones to the servers
- * of these. Answers are cached. Equal questions wait for one answer.
+ * machine's resolv.conf, which is read again when it has changed; names of stub zones to the
+ * servers of these. Answers are cached. Equal questions wait for one answer.
  *
  * A server of our own is never asked. While no question waits, no timer is armed.
  *
@@ -37,8 +37,8 @@ int dns_stub_parse(struct str text, struct dns_stub *ret, struct err *err);
 
 struct dns_forward_opts {
     struct loop *loop;
-    struct dns_servers servers; /* none: those of resolv_conf */
-    const char *resolv_conf;    /* kept; NULL: /etc/resolv.conf */
+    struct dns_servers servers;   /* none: those of resolv_conf */
+    const char *resolv_conf;      /* kept; NULL: /etc/resolv.conf */
     const struct dns_stub *stubs; /* kept */
     size_t n_stubs;
     const struct address *own; /* kept; servers with one of these addresses and the port are left

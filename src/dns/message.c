@@ -160,7 +160,7 @@ static int normalize(ldns_pkt *from, const struct dns_question *q, struct buf *t
 {
     scoped(dns_packet_scoped) ldns_pkt *pkt = dns_packet_new(q->name, q->type);
     ldns_pkt_set_qr(pkt, true);
-    ldns_pkt_set_rcode(pkt, ldns_pkt_get_rcode(from));
+    ldns_pkt_set_rcode(pkt, (uint8_t)ldns_pkt_get_rcode(from));
     (void)ldns_pkt_push_rr_list(pkt, LDNS_SECTION_ANSWER, ldns_pkt_answer(from));
     (void)ldns_pkt_push_rr_list(pkt, LDNS_SECTION_AUTHORITY, ldns_pkt_authority(from));
     (void)ldns_pkt_push_rr_list(pkt, LDNS_SECTION_ADDITIONAL, ldns_pkt_additional(from));
@@ -172,8 +172,8 @@ static int normalize(ldns_pkt *from, const struct dns_question *q, struct buf *t
     return r < 0 ? E_LIMIT : 0;
 }
 
-int dns_upstream_read(struct str message, const struct dns_question *q, uint16_t id,
-                      struct buf *to, struct dns_upstream_answer *ret)
+int dns_upstream_read(struct str message, const struct dns_question *q, uint16_t id, struct buf *to,
+                      struct dns_upstream_answer *ret)
 {
     struct dns_header h;
     if (!dns_header_read(message, &h) || h.id != id || !(h.flags & DNS_FLAG_ANSWER) ||

@@ -89,5 +89,5 @@ struct dns_upstream_answer {
  * E_PARSE: it is not an answer to this question, and may be a forged one: the real one may still
  * come. E_LIMIT: it is too large.
  */
-int dns_upstream_read(struct str message, const struct dns_question *q, uint16_t id,
-                      struct buf *to, struct dns_upstream_answer *ret);
+int dns_upstream_read(struct str message, const struct dns_question *q, uint16_t id, struct buf *to,
+                      struct dns_upstream_answer *ret);

@@ -153,8 +153,7 @@ static void set_asked(ldns_pkt *pkt, const struct dns_query *q)
     for (size_t i = 0; i < ldns_rr_list_rr_count(list); i++) {
         ldns_rr *rr = ldns_rr_list_rr(list, i);
         ldns_rdf *owner = ldns_rr_owner(rr);
-        if (str_ieq(str_n(ldns_rdf_data(owner), ldns_rdf_size(owner)),
-                    dns_name_from(&q->name, 0)))
+        if (str_ieq(str_n(ldns_rdf_data(owner), ldns_rdf_size(owner)), dns_name_from(&q->name, 0)))
             memcpy(ldns_rdf_data(owner), q->asked, q->name.n);
     }
 }

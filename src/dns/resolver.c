@@ -22,8 +22,7 @@ struct resolver_wait {
 };
 
 static void answer_forwarded(struct dns_resolver *r, struct dns_request *rq,
-                             const struct dns_answer *zone,
-                             const struct dns_forward_answer *answer)
+                             const struct dns_answer *zone, const struct dns_forward_answer *answer)
 {
     const struct dns_reply reply = { .rcode = answer->rcode,
                                      .zone = zone,
@@ -64,8 +63,7 @@ static void refuse(struct dns_request *rq, enum dns_rcode rcode)
 }
 
 /* The target of an alias may have letters of either case; a question has lower ones. */
-static void follow_alias(struct dns_resolver *r, struct dns_request *rq,
-                         const struct dns_answer *a)
+static void follow_alias(struct dns_resolver *r, struct dns_request *rq, const struct dns_answer *a)
 {
     struct dns_name target;
     if (dns_name_read(a->follow, &target))

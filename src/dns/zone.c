@@ -11,9 +11,9 @@
 
 #include "base/log.h"
 
-static const struct str protocols[] = { [ZONE_TCP] = { "tcp", 3 },
-                                        [ZONE_UDP] = { "udp", 3 },
-                                        [ZONE_SCTP] = { "sctp", 4 } };
+static const struct str protocols[] = {
+    [ZONE_TCP] = { "tcp", 3 }, [ZONE_UDP] = { "udp", 3 }, [ZONE_SCTP] = { "sctp", 4 }
+};
 
 bool dns_zone_protocol(struct str text, enum zone_protocol *ret)
 {
@@ -170,8 +170,7 @@ void dns_zone_put_service(struct dns_zone *z, const struct json *object)
     struct zone_key key;
     if (!dns_zone_key(json_get_str(meta, "namespace"), json_get_str(meta, "name"), &key))
         return;
-    if (z->services.n >= DNS_ZONE_SERVICES_MAX &&
-        !map_has(&z->services, str_n(key.text, key.n))) {
+    if (z->services.n >= DNS_ZONE_SERVICES_MAX && !map_has(&z->services, str_n(key.text, key.n))) {
         leave_out(z);
         return;
     }
@@ -187,9 +186,8 @@ void dns_zone_put_service(struct dns_zone *z, const struct json *object)
 void dns_zone_delete_service(struct dns_zone *z, struct str namespace, struct str name)
 {
     struct zone_key key;
-    struct zone_service *s = dns_zone_key(namespace, name, &key)
-                                 ? map_get(&z->services, str_n(key.text, key.n))
-                                 : NULL;
+    struct zone_service *s =
+        dns_zone_key(namespace, name, &key) ? map_get(&z->services, str_n(key.text, key.n)) : NULL;
     if (!s)
         return;
     drop_facts(z, s);
@@ -268,9 +266,8 @@ static void read_slice(struct dns_zone *z, struct zone_slice *s, const struct js
 void dns_zone_delete_slice(struct dns_zone *z, struct str namespace, struct str name)
 {
     struct zone_key key;
-    struct zone_slice *s = dns_zone_key(namespace, name, &key)
-                               ? map_del(&z->slices, str_n(key.text, key.n))
-                               : NULL;
+    struct zone_slice *s =
+        dns_zone_key(namespace, name, &key) ? map_del(&z->slices, str_n(key.text, key.n)) : NULL;
     if (!s)
         return;
     drop_slice(z, s);

@@ -111,9 +111,8 @@ static const struct zone_service *find_service(const struct dns_zone *z, struct 
                                                struct str name)
 {
     struct zone_key key;
-    const struct zone_service *s = dns_zone_key(namespace, name, &key)
-                                       ? map_get(&z->services, str_n(key.text, key.n))
-                                       : NULL;
+    const struct zone_service *s =
+        dns_zone_key(namespace, name, &key) ? map_get(&z->services, str_n(key.text, key.n)) : NULL;
     return s && s->facts ? s : NULL;
 }
 

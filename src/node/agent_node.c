@@ -162,6 +162,7 @@ static void start_pods(struct agent_node *n)
                               .sysctls = o->sysctls,
                               .n_sysctls = o->n_sysctls,
                               .no_service_proxy = o->no_service_proxy,
+                              .dns = o->dns,
                               .log_dir = o->log_dir,
                               .manifest_dir = o->manifest_dir,
                               .listen_host = o->listen_host,

@@ -56,6 +56,7 @@ struct agent_node_opts { /* strings are kept */
     const char *const *sysctls; /* of pods, allowed besides the safe ones */
     size_t n_sysctls;
     bool no_service_proxy; /* another program makes the addresses of Services work */
+    struct agent_dns_opts dns;
     struct registration_reserved reserved;
     /*
      * Credentials that are renewed: the transport above as it was made, and the file that holds

@@ -70,6 +70,7 @@ static int start_agent(struct pods *p, const struct pods_opts *o, struct err *er
                                      .sysctls = o->sysctls,
                                      .n_sysctls = o->n_sysctls,
                                      .no_service_proxy = o->no_service_proxy,
+                                     .dns = o->dns,
                                      .log_dir = o->log_dir,
                                      .manifest_dir = o->manifest_dir,
                                      .addresses = o->addresses,

@@ -37,6 +37,7 @@ struct pods_opts { /* strings are kept */
     const char *const *sysctls; /* allowed besides the safe ones */
     size_t n_sysctls;
     bool no_service_proxy;
+    struct agent_dns_opts dns;
     const char *log_dir;      /* NULL: AGENT_LOG_DIR */
     const char *manifest_dir; /* of static pods; NULL: none */
     /* Where the agent's HTTP interface listens; host NULL: 0.0.0.0; port 0: any free one. */

@@ -98,6 +98,16 @@ class Machines:
         done = subprocess.run(["nsenter", "-t", str(self.up.pid_of(self.pods[n])), "-n", "-m", *command], capture_output=True, text=True)
         return done.stdout if done.returncode == 0 else None
 
+    def finds(self, n, name, address="", server=None):
+        return address in (self.in_pod(n, "busybox", "nslookup", "-type=a", name, *([server] if server else [])) or "").partition("\n\n")[2]
+
+    def make_headless(self, name, address):
+        meta = {"name": name, "labels": {"kubernetes.io/service-name": name}}
+        with self.network.inside(0):
+            self.up.create("/api/v1/namespaces/default/services", {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": {"clusterIP": "None"}})
+            self.up.create("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+                           {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": meta, "addressType": "IPv4", "endpoints": [{"addresses": [address]}]})
+
     def network_of(self, n):
         return f"/proc/{self.up.pid_of(self.pods[n])}/ns/net"
 
@@ -143,6 +153,9 @@ def test_pods_of_two_machines_reach_each_other(stack, tmp_path, store):  # noqa:
     assert source_of(m.network_of(0), address0, m.network_of(1)) == address1
     assert source_of(f"/run/netns/{m.network.machines[1]}", m.network.address(1), m.network_of(0)) == m.network.address(0)
     assert [m.in_pod(n, "cat", "/sys/class/net/eth0/mtu") for n in (0, 1)] == ["1450\n", "1450\n"]
+    wait_for(lambda: all(m.finds(n, "kubernetes.default.svc.cluster.local") for n in (0, 1)), "the name of a Service")
+    m.make_headless("db", "10.99.7.7")
+    wait_for(lambda: all(m.finds(n, "db.default.svc.cluster.local", "10.99.7.7") for n in (0, 1)), "an endpoint, also where a node has joined")
 
 
 def test_pods_of_both_families_behind_a_router(stack, tmp_path, store):  # noqa: F811
@@ -155,6 +168,10 @@ def test_pods_of_both_families_behind_a_router(stack, tmp_path, store):  # noqa:
     m.reaches(0)
     m.reaches(1)
     m.reaches(0, size=3000)
+    servers = [line.split()[1] for line in m.in_pod(1, "cat", "/etc/resolv.conf").splitlines() if line.startswith("nameserver")]
+    assert len(servers) == 2 and servers[1].startswith("fd00:99:")
+    for server in servers:
+        wait_for(lambda: m.finds(1, "kubernetes.default.svc.cluster.local", server=server), f"a name, from {server}")
     for address0, address1 in zip(m.addresses(0), m.addresses(1)):
         assert source_of(m.network_of(1), address1, m.network_of(0)) == address0
     with m.network.inside(0):

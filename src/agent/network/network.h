@@ -21,6 +21,7 @@
 #pragma once
 
 #include "base/str.h"
+#include "io/address.h"
 #include "io/loop.h"
 
 struct pod_networks;
@@ -69,6 +70,16 @@ int pod_networks_new(const struct pod_networks_opts *opts, const struct str *cid
  */
 int pod_networks_set_cidrs(struct pod_networks *p, const struct str *cidrs, size_t n_cidrs,
                            const struct str *cluster, size_t n_cluster, struct err *err);
+/* Of native networks that are made from now on. */
+struct pod_networks_view {
+    /* By which pods reach this machine; of each family at most one. None: a CNI configuration
+     * decides. */
+    struct address gateways[POD_NETWORK_CIDRS_MAX];
+    size_t n_gateways;
+    struct address_net pods[2 * POD_NETWORK_CIDRS_MAX]; /* of the node, of the cluster */
+    size_t n_pods;
+};
+void pod_networks_view(const struct pod_networks *p, struct pod_networks_view *ret);
 /* done() runs once running changes have ended. The networks stay; their objects were freed by
  * pod_network_stop() or pod_network_leave() before. */
 void pod_networks_close(struct pod_networks *p, void (*done)(void *arg), void *arg);

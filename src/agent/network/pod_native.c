@@ -543,6 +543,35 @@ int pod_native_set_cidrs(struct pod_native *n, const struct str *cidrs, size_t n
     return r;
 }
 
+static struct address address_of(const struct netlink_ip *ip)
+{
+    struct address a = { .bytes = { [10] = 0xff, 0xff } };
+    if (ip->family == AF_INET6)
+        memcpy(a.bytes, ip->bytes, sizeof a.bytes);
+    else
+        memcpy(a.bytes + 12, ip->bytes, 4);
+    return a;
+}
+
+static void add_range(const struct netlink_ip *range, struct pod_networks_view *to)
+{
+    to->pods[to->n_pods++] =
+        (struct address_net){ .base = address_of(range),
+                              .bits = range->prefix + (range->family == AF_INET6 ? 0U : 96U) };
+}
+
+void pod_native_view(const struct pod_native *n, struct pod_networks_view *ret)
+{
+    const struct setup *s = n->setup;
+    for (size_t i = 0; i < s->n_pods; i++) {
+        struct netlink_ip gateway = pod_range_at(&s->pods[i], 1);
+        ret->gateways[ret->n_gateways++] = address_of(&gateway);
+        add_range(&s->pods[i], ret);
+    }
+    for (size_t i = 0; i < s->n_cluster; i++)
+        add_range(&s->cluster[i], ret);
+}
+
 /* ---------------------------------------------------------------- rules of pods that run */
 
 struct native_refresh {

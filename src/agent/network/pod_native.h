@@ -27,6 +27,9 @@ extern const struct pod_network_driver pod_native_driver;
 struct pod_native *pod_native_new(const struct pod_network_places *places, uint32_t mtu);
 /* No change is under way. */
 void pod_native_free(struct pod_native *n);
+/* Fills in an empty view; see pod_networks_view(). */
+struct pod_networks_view;
+void pod_native_view(const struct pod_native *n, struct pod_networks_view *ret);
 /* See pod_networks_set_cidrs(). */
 int pod_native_set_cidrs(struct pod_native *n, const struct str *cidrs, size_t n_cidrs,
                          const struct str *cluster, size_t n_cluster, struct err *err);

@@ -291,13 +291,17 @@ static void on_changed(struct pod_network_change *c, int r, const struct err *er
     pump(p);
 }
 
+static bool is_cni(const struct pod_networks *p)
+{
+    return p->mode == POD_NETWORK_CNI ||
+           (p->mode == POD_NETWORK_AUTO && pod_cni_has_config(p->cni));
+}
+
 /* The driver for a new network: AUTO asks CNI first. E_UNSUPPORTED is left to the driver. */
 static const struct pod_network_driver *choose(struct pod_networks *p, struct pod_record *rec,
                                                void **ret)
 {
-    bool is_cni =
-        p->mode == POD_NETWORK_CNI || (p->mode == POD_NETWORK_AUTO && pod_cni_has_config(p->cni));
-    rec->driver = is_cni ? POD_RECORD_CNI : POD_RECORD_NATIVE;
+    rec->driver = is_cni(p) ? POD_RECORD_CNI : POD_RECORD_NATIVE;
     return driver_of(p, rec, ret);
 }
 
@@ -651,6 +655,13 @@ int pod_networks_set_cidrs(struct pod_networks *p, const struct str *cidrs, size
     pod_cni_set_cidrs(p->cni, cidrs, n_cidrs);
     refresh(p);
     return 0;
+}
+
+void pod_networks_view(const struct pod_networks *p, struct pod_networks_view *ret)
+{
+    *ret = (struct pod_networks_view){ 0 };
+    if (!is_cni(p))
+        pod_native_view(p->native, ret);
 }
 
 void pod_networks_close(struct pod_networks *p, void (*done)(void *arg), void *arg)
