@@ -32,7 +32,7 @@ struct agent;
 
 enum {
     AGENT_DNS_SERVERS_MAX = 3, /* as many as resolv.conf may have */
-    AGENT_PODS_MAX = 1024, /* of a node; further ones are refused (OutOfpods) */
+    AGENT_PODS_MAX = 1024,     /* of a node; further ones are refused (OutOfpods) */
     /* Processes and threads of a pod, or a quarter of what the machine has numbers for: a pod that
      * forks without end leaves the others theirs. (kubelet has no limit unless podPidsLimit is
      * set.)

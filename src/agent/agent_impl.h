@@ -49,7 +49,7 @@ struct agent {
     struct agent_objects *objects;
     struct agent_services *services;
     struct service_proxy *proxy; /* NULL: another program's task */
-    struct agent_dns *dns; /* agent/cluster_dns.h */
+    struct agent_dns *dns;       /* agent/cluster_dns.h */
     struct volume_host *volumes;
     struct arena reading; /* objects that were parsed in this turn, for volumes and environments */
     struct defer read_end;

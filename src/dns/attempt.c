@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <sys/random.h>
 
-enum attempt_at { ATTEMPT_UDP, ATTEMPT_TCP, ATTEMPT_OVER };
+enum dns_attempt_at { ATTEMPT_UDP, ATTEMPT_TCP, ATTEMPT_OVER };
 
 static const struct sm_state attempt_table[] = {
     [ATTEMPT_UDP] = { "udp", EDGE(ATTEMPT_TCP) | EDGE(ATTEMPT_OVER) },
