@@ -110,6 +110,7 @@ int dns_resolver_start(const struct dns_resolver_opts *opts, struct dns_resolver
                                             .port = opts->port,
                                             .clients = opts->clients,
                                             .n_clients = opts->n_clients,
+                                            .client_rate = opts->client_rate,
                                             .ask = on_question,
                                             .arg = r };
     int code = dns_server_start(&server, &r->server, err);

@@ -20,6 +20,7 @@ struct dns_resolver_opts {
     uint16_t port;
     const struct address_net *clients;
     size_t n_clients;
+    uint32_t client_rate;
     struct dns_servers servers; /* as in struct dns_forward_opts; so are the next ones */
     const char *resolv_conf;
     const struct dns_stub *stubs;

@@ -48,9 +48,8 @@ bool dns_server_admits(struct dns_server *s, const struct address *client)
     uint64_t now_us = loop_now_ms(s->loop) * 1000;
     struct str key = str_n(client->bytes, sizeof client->bytes);
     struct token_bucket *own = &s->buckets[str_hash(key, s->seed) % SERVER_BUCKETS];
-    bool is_admitted =
-        is_client(s, client) && s->counts.n_requests < DNS_SERVER_REQUESTS_MAX &&
-        token_bucket_take(own, SERVER_US / 5, SERVER_US / DNS_SERVER_CLIENT_RATE, now_us);
+    bool is_admitted = is_client(s, client) && s->counts.n_requests < DNS_SERVER_REQUESTS_MAX &&
+                       token_bucket_take(own, SERVER_US / 5, SERVER_US / s->client_rate, now_us);
     /* What is dropped costs as well. */
     if (!token_bucket_take(&s->all, SERVER_US / 10, SERVER_US / DNS_SERVER_RATE, now_us)) {
         pause_reading(s);
@@ -277,6 +276,7 @@ int dns_server_start(const struct dns_server_opts *opts, struct dns_server **ret
     s->loop = opts->loop;
     s->ask = opts->ask;
     s->arg = opts->arg;
+    s->client_rate = opts->client_rate ? opts->client_rate : DNS_SERVER_CLIENT_RATE;
     s->out = BUF_INIT(DNS_TCP_MAX);
     s->n_open = 1;
     list_init(&s->conns);

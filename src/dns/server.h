@@ -39,6 +39,7 @@ struct dns_server_opts {
     uint16_t port;                     /* 0: any */
     const struct address_net *clients; /* copied; besides the ips themselves */
     size_t n_clients;
+    uint32_t client_rate; /* 0: DNS_SERVER_CLIENT_RATE */
     /* A question, whose answer may be given at once. Its refusal is DNS_NOERROR. */
     void (*ask)(void *arg, struct dns_request *rq);
     void *arg;

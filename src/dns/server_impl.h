@@ -23,6 +23,7 @@ struct dns_server {
     uint16_t port;
     struct address_net clients[DNS_SERVER_CLIENTS_MAX];
     size_t n_clients;
+    uint32_t client_rate;
     void (*ask)(void *arg, struct dns_request *rq);
     void *arg;
     struct token_bucket all, buckets[SERVER_BUCKETS]; /* by the hash of an address */
