@@ -13,6 +13,7 @@ import pytest
 
 from conftest import BUILD, DEADLINE_S, Server, wait_for
 from functions_kit import FunctionServer
+from workloads_kit import Workloads
 
 DORMOUSE = str(BUILD / "dormouse")
 
@@ -262,7 +263,8 @@ DEPLOYMENT = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"gener
               "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "a", "image": "a"}]}}}}
 
 
-def test_a_workload_that_nothing_runs_is_warned_of_once(up):
+def test_a_workload_that_nothing_runs_is_warned_of_once(tmp_path):
+    up = Workloads(tmp_path / "data", "--no-workloads")
     path = "/apis/apps/v1/namespaces/default/deployments"
     warning = '299 - "this cluster has no controller for deployments: the Deployment is stored, and no Pods are made for it"'
     for _ in range(2):  # two clients
@@ -275,6 +277,7 @@ def test_a_workload_that_nothing_runs_is_warned_of_once(up):
     assert up.ask("POST", path, DEPLOYMENT).headers["Warning"] is None
     follower.close()
     assert up.ask("POST", "/api/v1/namespaces/default/configmaps", {"metadata": {"generateName": "a-"}}).headers["Warning"] is None
+    assert up.stop() == 0
 
 
 def test_explain_of_a_pod_that_does_not_exist_says_so(up):
