@@ -4,5 +4,5 @@
 
 #include "workload/frame/start.h"
 
-enum { WORKLOAD_CONTROLLERS = 7 };
+enum { WORKLOAD_CONTROLLERS = 8 };
 extern const struct workload_controller *const workload_controllers[WORKLOAD_CONTROLLERS];

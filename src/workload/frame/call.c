@@ -168,6 +168,7 @@ static void fill_claim(struct workload_running *run, struct claim_labels *last,
                                     .rv = o->rv,
                                     .is_deleting = o->is_deleting,
                                     .labels = labels_of(run, last, o),
+                                    .detail = workload_object_detail(o, a),
                                     .facts = facts };
 }
 
@@ -215,6 +216,18 @@ struct workload_claims workload_owned_by(struct workload_call *call,
 {
     struct workload_running *run = workload_running_of(call);
     return collect(run, workload_view_table(&run->runner->w->view, kind), uid, NULL);
+}
+
+struct workload_claims workload_all(struct workload_call *call, const struct workload_kind *kind)
+{
+    struct workload_running *run = workload_running_of(call);
+    const struct workload_table *t = workload_view_table(&run->runner->w->view, kind);
+    struct workload_claims all = { .at = arena_new_n(&call->arena, struct workload_claim,
+                                                     t->objects.n + 1) };
+    struct claim_labels last = { 0 };
+    map_each (e, &t->objects)
+        fill_claim(run, &last, e->value, &all.at[all.n++]);
+    return all;
 }
 
 /* Whether the group is of an earlier object of the call's kind and name. */

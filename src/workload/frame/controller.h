@@ -67,11 +67,17 @@ struct workload_kind {
      * does not reach the controllers that own such objects. NULL: no facts; then each change does.
      */
     void (*read)(const struct json *object, void *facts);
+    /*
+     * What is known of an object besides, as a tree in the arena: small, and the same for most
+     * objects (taints of nodes), since each distinct text is held once. NULL: nothing.
+     */
+    struct json *(*detail)(struct arena *a, const struct json *object);
 };
 
 extern const struct workload_kind workload_pods, workload_replica_sets,
     workload_replication_controllers, workload_deployments, workload_jobs, workload_cron_jobs,
-    workload_services, workload_endpoint_slices;
+    workload_services, workload_endpoint_slices, workload_daemon_sets,
+    workload_controller_revisions, workload_nodes;
 
 enum workload_phase { /* in the order of deletion: upstream's podPhaseToOrdinal */
                       WORKLOAD_PENDING,
@@ -85,6 +91,7 @@ enum workload_phase { /* in the order of deletion: upstream's podPhaseToOrdinal 
 struct workload_pod {
     uint64_t node;           /* hash of spec.nodeName; 0: not assigned */
     uint64_t ips;            /* of status.podIPs; 0: none */
+    uint64_t node_wanted;    /* hash of the node that its affinity names (DaemonSets); 0: none */
     int64_t created_s;       /* 0: unknown; so is the next member */
     int64_t ready_since_s;   /* lastTransitionTime of the condition Ready */
     int64_t deletion_cost;   /* annotation controller.kubernetes.io/pod-deletion-cost */
@@ -151,7 +158,12 @@ struct workload_controller {
     void (*gone)(struct workload_call *call);
 };
 
+/* The hash of a node's name in struct workload_pod. */
+uint64_t workload_node_hash(struct str name);
+
 /* For map(). */
+/* All objects of the controller's kind. */
+void workload_enqueue_all(struct workload *w, const struct workload_controller *c);
 void workload_enqueue(struct workload *w, const struct workload_controller *c, struct str namespace,
                       struct str name);
 struct str workload_object_namespace(const struct workload_object *o);
@@ -171,6 +183,7 @@ struct workload_claim {
     uint64_t rv;
     bool is_deleting;
     const struct json *labels; /* NULL: none */
+    const struct json *detail; /* of its kind; NULL: none */
     const void *facts;         /* of its kind */
     struct json *body;         /* reads_bodies; else NULL */
 };
@@ -215,6 +228,9 @@ struct workload_claims workload_owned_by(struct workload_call *call,
  */
 struct workload_claims workload_left_over(struct workload_call *call,
                                           const struct workload_kind *kind);
+
+/* Every object of a kind, in all namespaces; without bodies. In the call's arena. */
+struct workload_claims workload_all(struct workload_call *call, const struct workload_kind *kind);
 
 enum workload_effect_kind {
     WORKLOAD_GET,

@@ -101,6 +101,13 @@ void workload_enqueue(struct workload *w, const struct workload_controller *c, s
             enqueue(r, namespace, name);
 }
 
+void workload_enqueue_all(struct workload *w, const struct workload_controller *c)
+{
+    const struct workload_table *t = workload_view_table(&w->view, c->kind);
+    map_each (e, &t->objects)
+        workload_enqueue(w, c, workload_object_namespace(e->value), workload_object_name(e->value));
+}
+
 const struct workload_object *workload_controller_of(const struct workload *w,
                                                      const struct workload_object *o,
                                                      const struct workload_kind *kind)

@@ -53,12 +53,31 @@ static void read_job(const struct json *meta, struct workload_pod *p)
         p->is_tracked |= str_is(json_str(finalizer), JOB_TRACKING);
 }
 
+uint64_t workload_node_hash(struct str name)
+{
+    return str_hash(name, 0) | 1;
+}
+
+/* A pod of a DaemonSet names its node in its only term. */
+static uint64_t wanted_node(const struct json *object)
+{
+    const struct json *terms =
+        json_path(object, "spec", "affinity", "nodeAffinity",
+                  "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms", NULL);
+    json_each (field, json_getc(json_first(terms), "matchFields"))
+        if (str_is(json_get_str(field, "key"), "metadata.name") &&
+            str_is(json_get_str(field, "operator"), "In"))
+            return workload_node_hash(json_str(json_first(json_getc(field, "values"))));
+    return 0;
+}
+
 static void read_pod(const struct json *object, void *facts)
 {
     struct workload_pod *p = facts;
     const struct json *meta = json_getc(object, "metadata"), *status = json_getc(object, "status");
     struct str node = json_str(json_path(object, "spec", "nodeName", NULL));
-    p->node = node.n ? str_hash(node, 0) | 1 : 0;
+    p->node = node.n ? workload_node_hash(node) : 0;
+    p->node_wanted = wanted_node(object);
     json_each (ip, json_getc(status, "podIPs"))
         p->ips = str_hash(json_get_str(ip, "ip"), p->ips) | 1;
     p->created_s = seconds_of(json_getc(meta, "creationTimestamp"));
@@ -109,3 +128,28 @@ const struct workload_kind workload_services = { .group_version = "v1",
 const struct workload_kind workload_endpoint_slices = { .group_version = "discovery.k8s.io/v1",
                                                         .plural = "endpointslices",
                                                         .kind = "EndpointSlice" };
+const struct workload_kind workload_daemon_sets = { .group_version = "apps/v1",
+                                                    .plural = "daemonsets",
+                                                    .kind = "DaemonSet",
+                                                    .selector = WORKLOAD_LABEL_SELECTOR };
+static void read_nothing(const struct json *object, void *facts)
+{
+}
+
+const struct workload_kind workload_controller_revisions = { .group_version = "apps/v1",
+                                                             .plural = "controllerrevisions",
+                                                             .kind = "ControllerRevision" };
+
+/* A node's heartbeat changes nothing that is held. */
+static struct json *node_taints(struct arena *a, const struct json *object)
+{
+    const struct json *taints = json_path(object, "spec", "taints", NULL);
+    return json_first(taints) ? json_copy(a, taints) : NULL;
+}
+
+const struct workload_kind workload_nodes = { .group_version = "v1",
+                                              .plural = "nodes",
+                                              .kind = "Node",
+                                              .cluster_scoped = true,
+                                              .read = read_nothing,
+                                              .detail = node_taints };

@@ -60,6 +60,26 @@ static struct intern *read_labels(struct workload_view *v, const struct json *ob
     return intern_get(v->labels, buf_str(&text));
 }
 
+static struct intern *read_detail(struct workload_table *t, const struct json *object)
+{
+    struct arena a = { 0 };
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(BUF_MAX_DEFAULT);
+    const struct json *detail = t->kind->detail ? t->kind->detail(&a, object) : NULL;
+    struct intern *found = NULL;
+    if (detail && json_write(&text, detail) >= 0)
+        found = intern_get(t->view->labels, buf_str(&text));
+    arena_fini(&a);
+    return found;
+}
+
+struct json *workload_object_detail(const struct workload_object *o, struct arena *a)
+{
+    struct json *detail = NULL;
+    if (o->detail && json_parse(a, intern_str(o->detail), NULL, &detail, NULL) < 0)
+        return NULL;
+    return detail;
+}
+
 struct json *workload_object_labels(const struct workload_object *o, struct arena *a)
 {
     struct json *labels = NULL;
@@ -170,6 +190,7 @@ static void tell(const struct workload_object *o, enum workload_change change, b
 static void object_free(struct workload_object *o)
 {
     intern_unref(o->table->view->labels, o->labels);
+    intern_unref(o->table->view->labels, o->detail);
     free(o->selector);
     free(o->key);
     free(o);
@@ -205,6 +226,7 @@ static void add_object(struct workload_table *t, struct str namespace, const str
     o->namespace_n = (uint32_t) namespace.n;
     o->list_no = t->list_no;
     o->labels = read_labels(t->view, object);
+    o->detail = read_detail(t, object);
     memcpy(o->uid, uid.p, uid.n);
     set_facts(o, object, rv);
     join_group(o, controller_ref(object));
@@ -228,12 +250,16 @@ static void change_object(struct workload_object *o, const struct json *object, 
     struct workload_table *t = o->table;
     const struct json *ref = controller_ref(object);
     struct intern *labels = read_labels(t->view, object);
+    struct intern *detail = read_detail(t, object);
     bool moves = labels != o->labels || !is_in_group(o, ref);
-    bool is_visible = moves || meta_is_deleting(object) != o->is_deleting || !has_facts(o, object);
+    bool is_visible = moves || meta_is_deleting(object) != o->is_deleting ||
+                      !has_facts(o, object) || detail != o->detail;
     if (moves)
         tell(o, WORKLOAD_LEAVES, true);
     intern_unref(t->view->labels, o->labels);
+    intern_unref(t->view->labels, o->detail);
     o->labels = labels;
+    o->detail = detail;
     set_facts(o, object, rv);
     if (moves) {
         leave_group(o);

@@ -47,6 +47,7 @@ struct workload_object {
     struct workload_table *table;
     struct workload_group *group;
     struct list in_group;
+    struct intern *detail; /* as JSON; NULL: none */
     struct intern *labels; /* as JSON; NULL: none */
     char *selector;        /* canonical text; NULL: it selects nothing */
     char *key;             /* "NAMESPACE/NAME" */
@@ -111,6 +112,8 @@ void workload_table_list_ends(struct workload_table *t, uint64_t rv);
 /* The selector of an object; one that is missing, empty or not valid matches nothing. */
 struct selector workload_selector_of(struct arena *a, enum workload_selector how,
                                      const struct json *object);
+/* As a tree in the arena; NULL: none. */
+struct json *workload_object_detail(const struct workload_object *o, struct arena *a);
 /* Labels as a tree in the arena; NULL: none. */
 struct json *workload_object_labels(const struct workload_object *o, struct arena *a);
 /* Whether the selector of `o` matches labels. */
