@@ -73,7 +73,7 @@ static void put(enum from from, uint64_t rv, const char *name, const char *uid, 
 
 static size_t n_owned(const char *uid)
 {
-    const struct workload_group *g = workload_table_owned(pods, str_of(uid));
+    const struct workload_group *g = workload_table_owned(pods, STR("d"), str_of(uid));
     return g ? g->n : 0;
 }
 

@@ -40,11 +40,28 @@ static void free_waiting(struct waiting_event *w)
     free(w);
 }
 
+static void free_known(struct known_event *k)
+{
+    if (k)
+        free(k->name);
+    free(k);
+}
+
+/* All are forgotten at once when there are too many: a repetition is a new Event then. */
+static void forget(struct event_recorder *r)
+{
+    map_each (k, &r->known)
+        free_known(k->value);
+    map_fini(&r->known);
+}
+
 static void on_answer(void *arg, int status, struct str body, const struct json *json,
                       const struct err *err)
 {
     struct event_recorder *r = arg;
     r->ask = NULL;
+    if (status < 200 || status >= 300) /* it is not there: a repetition is a new one */
+        forget(r);
     send_next(r);
 }
 
@@ -70,21 +87,6 @@ struct event_recorder *event_recorder_new(const struct event_recorder_opts *opts
     r->opts = *opts;
     list_init(&r->queue);
     return r;
-}
-
-static void free_known(struct known_event *k)
-{
-    if (k)
-        free(k->name);
-    free(k);
-}
-
-/* All are forgotten at once when there are too many: a repetition is a new Event then. */
-static void forget(struct event_recorder *r)
-{
-    map_each (k, &r->known)
-        free_known(k->value);
-    map_fini(&r->known);
 }
 
 void event_recorder_free(struct event_recorder *r)
@@ -159,6 +161,7 @@ static void enqueue(struct event_recorder *r, char *target, const struct json *b
     if (r->n_queue >= EVENT_RECORDER_QUEUE || json_write(&text, body) < 0) {
         free(target);
         buf_fini(&text);
+        forget(r); /* it will not be there: a repetition is a new one */
         return;
     }
     w = xnew(struct waiting_event);

@@ -340,7 +340,18 @@ static int read_first(struct lazy_child *c, struct err *err)
     if (fd < 0)
         return err_sys(err, fd, "open '%s'", c->root);
     (void)container_user_find(fd, STR("root"), &ignored, NULL);
-    return run_config_make(c->image.config_text, fd, &c->config, &c->n_program, err);
+    /* Threads that fetch files may write the status meanwhile. */
+    struct buf config = c->config;
+    size_t n_program = 0;
+    config.p = NULL;
+    config.n = config.cap = 0;
+    int r = run_config_make(c->image.config_text, fd, &config, &n_program, err);
+    (void)pthread_mutex_lock(&c->mutex);
+    buf_fini(&c->config);
+    c->config = config;
+    c->n_program = n_program;
+    (void)pthread_mutex_unlock(&c->mutex);
+    return r;
 }
 
 static int mount_image(struct lazy_child *c, struct err *err)

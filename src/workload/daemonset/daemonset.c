@@ -270,6 +270,8 @@ static void run_stage(struct workload_call *call, struct daemonset_state *s)
 static void reconcile(struct workload_call *call)
 {
     struct daemonset_state *s = call->state;
+    if (meta_is_deleting(call->object)) /* its revisions and pods are the garbage collector's */
+        return;
     if (!s)
         call->state = s = arena_new(&call->arena, struct daemonset_state);
     while (s->stage != DAEMON_DONE && !workload_adds(call))

@@ -166,7 +166,7 @@ void daemonset_manage(struct daemon_plan *p, int64_t now_ms)
     for (size_t i = 0; i < p->n; i++)
         manage_node(p, &p->nodes[i], now_ms);
     for (size_t i = 0; i < p->n_pods; i++)
-        if (!p->pods[i].has_node && !p->pods[i].facts->node)
+        if (!p->pods[i].has_node && !p->pods[i].facts->node && p->pods[i].facts->node_wanted)
             remove_pod(p, &p->pods[i]); /* it waits for a node that is gone */
 }
 

@@ -178,7 +178,7 @@ static struct workload_claims collect(struct workload_running *run, const struct
 {
     struct claim_labels last = { 0 };
     struct workload_claims claims = { 0 };
-    struct workload_group *g = t ? workload_table_owned(t, uid) : NULL;
+    struct workload_group *g = t ? workload_table_owned(t, run->call.namespace, uid) : NULL;
     if (!g)
         return claims;
     claims.at = arena_new_n(&run->call.arena, struct workload_claim, g->n);
@@ -274,7 +274,7 @@ static const struct workload_watch *watch_at(const struct workload_running *run,
 static void add_adoptions(struct workload_running *run, const struct workload_table *t)
 {
     struct claim_labels last = { 0 };
-    struct workload_group *owned = workload_table_owned(t, run->call.uid);
+    struct workload_group *owned = workload_table_owned(t, run->call.namespace, run->call.uid);
     struct workload_group *orphans = workload_table_orphans(t, run->call.namespace);
     if (owned)
         list_each (node, &owned->members) {

@@ -85,6 +85,14 @@ static const struct json *body_of(struct arena *a, const struct workload_effect 
     return options;
 }
 
+/* As far as this process knows, what was to be deleted is there. */
+static bool has_object(const struct workload_table *t, const struct workload_running *run,
+                       const struct workload_effect *e)
+{
+    const struct workload_object *o = workload_table_find(t, run->call.namespace, e->name);
+    return o && !o->is_deleting && str_eq(e->uid, str_of(o->uid));
+}
+
 static void note_result(struct workload_running *run, struct workload_effect *e)
 {
     struct workload_table *t = workload_view_table(&run->runner->w->view, e->of);
@@ -96,7 +104,9 @@ static void note_result(struct workload_running *run, struct workload_effect *e)
         run->is_conflict = e->is_settled = true;
     if (!is_ok && e->kind == WORKLOAD_CREATE)
         run->no_more_creates = true;
-    if (is_ok && t && e->kind == WORKLOAD_DELETE)
+    if (e->kind == WORKLOAD_DELETE && e->status == 409) /* another object, or a busy store */
+        run->is_conflict |= t && has_object(t, run, e);
+    else if (is_ok && t && e->kind == WORKLOAD_DELETE)
         workload_table_deleted(t, run->call.namespace, e->name, e->uid);
     else if (is_ok && t && e->kind != WORKLOAD_GET && e->answer)
         workload_table_wrote(t, e->answer);

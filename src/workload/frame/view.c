@@ -141,7 +141,7 @@ static void leave_group(struct workload_object *o)
 
 static char *group_key(struct str namespace, const struct json *ref)
 {
-    return ref ? str_dup(json_get_str(ref, "uid")) : key_of(STR(""), namespace);
+    return ref ? key_of(namespace, json_get_str(ref, "uid")) : key_of(STR(""), namespace);
 }
 
 static void join_group(struct workload_object *o, const struct json *ref)
@@ -168,9 +168,11 @@ static bool is_in_group(const struct workload_object *o, const struct json *ref)
     return str_is(str_of(key), o->group->key);
 }
 
-struct workload_group *workload_table_owned(const struct workload_table *t, struct str uid)
+struct workload_group *workload_table_owned(const struct workload_table *t, struct str namespace,
+                                            struct str uid)
 {
-    return map_get(&t->groups, uid);
+    scoped(free_scoped) char *key = key_of(namespace, uid);
+    return map_get(&t->groups, str_of(key));
 }
 
 struct workload_group *workload_table_orphans(const struct workload_table *t, struct str namespace)
@@ -323,14 +325,14 @@ void workload_table_seen(struct workload_table *t, const struct json *object)
 {
     uint64_t rv = version_of(object);
     put_object(t, object, rv);
-    t->rv = t->is_synced ? MAX(t->rv, rv) : t->rv;
+    t->rv = t->is_synced && !t->is_listing ? MAX(t->rv, rv) : t->rv;
 }
 
 void workload_table_removed(struct workload_table *t, struct str namespace, struct str name,
                             uint64_t rv)
 {
     struct workload_object *o = workload_table_find(t, namespace, name);
-    t->rv = t->is_synced ? MAX(t->rv, rv) : t->rv;
+    t->rv = t->is_synced && !t->is_listing ? MAX(t->rv, rv) : t->rv;
     if (o && (o->rv <= rv || rv == 0))
         remove_object(o);
 }
@@ -348,6 +350,7 @@ static void on_removed(void *arg, struct str namespace, struct str name, uint64_
 void workload_table_list_begins(struct workload_table *t)
 {
     t->list_no++;
+    t->is_listing = true;
 }
 
 /* Objects that the list lacks are gone, unless they were made after it. */
@@ -363,6 +366,7 @@ void workload_table_list_ends(struct workload_table *t, uint64_t rv)
         remove_object(*o);
     vec_fini(&gone);
     t->rv = MAX(t->rv, rv);
+    t->is_listing = false;
     if (t->is_synced)
         return;
     t->is_synced = true;

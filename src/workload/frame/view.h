@@ -28,7 +28,9 @@ enum {
 struct workload_group {
     struct list members; /* struct workload_object.in_group */
     size_t n;
-    char *key;               /* the controller's uid, or "/" and the namespace */
+    /* NAMESPACE/UID of the controller, since an owner reference means an object of the same
+     * namespace, whatever others claim; orphans: "/NAMESPACE". */
+    char *key;
     char *kind, *name, *uid; /* of the controller; NULL: orphans */
 };
 
@@ -41,6 +43,7 @@ struct workload_table {
     uint64_t rv;        /* of the last event */
     uint32_t list_no;   /* of the list that runs, or ran last */
     bool is_synced;
+    bool is_listing; /* objects come by name, so a version says nothing about what came before */
 };
 
 struct workload_object {
@@ -90,7 +93,8 @@ struct workload_table *workload_view_table(struct workload_view *v,
 struct workload_object *workload_table_find(const struct workload_table *t, struct str namespace,
                                             struct str name);
 /* NULL: no object has this controller. */
-struct workload_group *workload_table_owned(const struct workload_table *t, struct str uid);
+struct workload_group *workload_table_owned(const struct workload_table *t, struct str namespace,
+                                            struct str uid);
 struct workload_group *workload_table_orphans(const struct workload_table *t, struct str namespace);
 
 /* The answer to a write of this process: the object as it is now. */

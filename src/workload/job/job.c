@@ -260,7 +260,8 @@ static bool any_tracked(struct workload_call *call, const struct job_plan *j)
 {
     for (size_t i = 0; i < j->n; i++)
         if (j->pods[i].state == JOB_POD_ACTIVE || j->pods[i].state == JOB_POD_ENDING ||
-            is_tracked(call, j->pods[i].claim->uid))
+            (workload_pod_of(j->pods[i].claim)->is_tracked &&
+             is_tracked(call, j->pods[i].claim->uid)))
             return true;
     return false;
 }
@@ -333,6 +334,8 @@ static bool is_of_another(const struct json *object)
 
 static void reconcile(struct workload_call *call)
 {
+    if (call->round == 0)
+        release_left_over(call); /* of an earlier Job of this name */
     if (!call->state) {
         if (is_of_another(call->object) || job_is_finished(call->object))
             return;
