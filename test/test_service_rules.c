@@ -4,6 +4,7 @@
  * connections to the addresses of Services go. The endpoints are addresses of its loopback device.
  */
 #include "agent/network/pod_range.h"
+#include "agent/proxy/service_owners.h"
 #include "agent/proxy/service_rules.h"
 #include "pod_network_kit.h"
 
@@ -29,6 +30,8 @@ static struct json *parse(struct arena *a, const char *text)
     return v;
 }
 
+static bool is_whole;
+
 static void make(const char *service, const char *const *slices, service_elements *to)
 {
     struct arena a = { 0 };
@@ -39,7 +42,7 @@ static void make(const char *service, const char *const *slices, service_element
     for (; slices && slices[n]; n++)
         facts[n] = service_slice_read(parse(&a, slices[n]), &here);
     to->n = 0;
-    service_elements_make(s, (const struct service_slice *const *)facts, n, to);
+    is_whole = service_elements_make(s, (const struct service_slice *const *)facts, n, to);
     for (size_t i = 0; i < n; i++)
         service_slice_free(facts[i]);
     service_facts_free(s);
@@ -193,6 +196,65 @@ TEST(what_needs_no_rules_has_none)
     make(SERVICE("'clusterIPs':[1,'10.96.0.999',{}],'ports':[1,{'port':'x'},{'port':99999}]"),
          SLICES("{'endpoints':[1,{},{'addresses':[]},{'addresses':[7]}],'ports':[{}]}"), &all);
     CHECK_INT(all.n, 0);
+    vec_fini(&all);
+}
+
+static void on_lost(void *arg, void *loser)
+{
+    *(void **)arg = loser;
+}
+
+TEST(the_first_has_an_address_unless_it_is_anothers_cluster_ip)
+{
+    struct service_owners o = { 0 };
+    int a, b, c;
+    void *lost = NULL;
+    service_elements one = { 0 }, two = { 0 }, strong = { 0 };
+    make(SERVICE("'clusterIPs':['10.96.0.10'],'externalIPs':['10.96.0.12']," PORT),
+         SLICES(SLICE(AT("10.1.0.2", ""))), &one);
+    make(SERVICE("'clusterIPs':['10.96.0.11'],'externalIPs':['10.96.0.12']," PORT),
+         SLICES(SLICE(AT("10.1.0.3", ""))), &two);
+    make(SERVICE("'clusterIPs':['10.96.0.12']," PORT), SLICES(SLICE(AT("10.1.0.4", ""))), &strong);
+    CHECK(!service_owners_claim(&o, &a, &one, on_lost, &lost));
+    CHECK_INT(count(&one, SERVICE_ADDRESSES), 2);
+    CHECK(service_owners_claim(&o, &b, &two, on_lost, &lost));
+    CHECK_INT(count(&two, SERVICE_ADDRESSES), 1);
+    CHECK_INT(count(&two, SERVICE_ENDPOINTS), 1);
+    CHECK(!lost);
+    CHECK(!service_owners_claim(&o, &c, &strong, on_lost, &lost));
+    CHECK(lost == &a);
+    service_owners_keep(&o, &a, &one);
+    CHECK_INT(count(&one, SERVICE_ADDRESSES), 1);
+    CHECK(!service_owners_are_free(&o, &strong));
+    service_owners_release(&o, &c, &strong);
+    CHECK(service_owners_are_free(&o, &strong));
+    service_owners_release(&o, &a, &one);
+    service_owners_release(&o, &b, &two);
+    CHECK_INT(o.by_way.n, 0);
+    service_owners_fini(&o);
+    vec_fini(&one);
+    vec_fini(&two);
+    vec_fini(&strong);
+}
+
+TEST(a_service_has_a_limited_number_of_elements)
+{
+    scoped(buf_fini_scoped) struct buf text = BUF_INIT(1 << 20), slice = BUF_INIT(1 << 20);
+    service_elements all = { 0 };
+    (void)buf_printf(&text, "{'metadata':{},'spec':{'clusterIPs':['10.96.0.10'],'ports':[");
+    (void)buf_printf(&slice, "{'metadata':{'labels':{'kubernetes.io/service-name':'b'}},'ports':[");
+    for (unsigned i = 0; i < SLICE_PORTS_MAX; i++) {
+        (void)buf_printf(&text, "%s{'name':'p%u','port':%u}", i ? "," : "", i, i + 1);
+        (void)buf_printf(&slice, "%s{'name':'p%u','port':%u}", i ? "," : "", i, i + 1);
+    }
+    (void)buf_printf(&text, "]}}");
+    (void)buf_printf(&slice, "],'endpoints':[");
+    for (unsigned i = 0; i < SLICE_ENDPOINTS_MAX; i++)
+        (void)buf_printf(&slice, "%s{'addresses':['10.1.%u.%u']}", i ? "," : "", i / 250, i % 250);
+    (void)buf_printf(&slice, "]}");
+    make(buf_cstr(&text), SLICES(buf_cstr(&slice)), &all);
+    CHECK(!is_whole);
+    CHECK(all.n > SLICE_ENDPOINTS_MAX && all.n <= SERVICE_ELEMENTS_MAX);
     vec_fini(&all);
 }
 
@@ -407,6 +469,26 @@ TEST(a_client_with_affinity_stays_with_its_endpoint)
     set(&k, SERVICE(CLUSTER_IP "'sessionAffinity':'ClientIP'," NODE_PORT), TWO);
     count_reached("10.96.0.10", 80, listening, got);
     CHECK_INT(got[second], 0);
+    finish(&k, listening);
+}
+
+/* Whoever fills it must not keep others out. */
+TEST(a_full_map_of_clients_refuses_nobody)
+{
+    struct kernel k;
+    struct nftables_batch b;
+    int listening[2];
+    if (!prepare(&k, listening))
+        return;
+    set(&k, SERVICE(CLUSTER_IP "'sessionAffinity':'ClientIP'," NODE_PORT), TWO);
+    nftables_begin(&b, SERVICE_RULES_TABLE);
+    for (uint32_t i = 0; i < SERVICE_AFFINITY_MAX; i++) {
+        uint32_t key[4] = { htonl(i), 0, IPPROTO_TCP, 0 }, value[2] = { htonl(i), 0 };
+        nftables_change_element(&b, true, "affinity4", key, sizeof key, value, sizeof value);
+    }
+    (void)commit(&b);
+    CHECK(reach("10.1.0.9", "10.96.0.10", 80, listening, 2) >= 0);
+    CHECK(reach("10.1.0.9", "10.1.0.9", 30080, listening, 2) >= 0);
     finish(&k, listening);
 }
 

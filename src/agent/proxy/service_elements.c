@@ -11,7 +11,7 @@ typedef VEC(const struct service_endpoint *) endpoint_list;
 struct service_way {
     const struct service_port *port;
     const struct netlink_ip *to; /* NULL: the node port */
-    bool is_ipv6, is_local, marks;
+    bool is_ipv6, is_local, marks, is_weak;
     uint32_t affinity_s;
 };
 
@@ -118,20 +118,32 @@ static bool hints_count(struct service_choice c, const struct service_slice *con
     return is_any_here;
 }
 
-static void find_targets(const struct service_way *w, bool is_local,
-                         const struct service_slice *const *slices, size_t n_slices,
-                         target_list *to)
+/* What was found for a port, by family and by whether only endpoints of the node are wanted. */
+struct service_found {
+    const struct service_slice *const *slices;
+    size_t n_slices;
+    bool is_known[2][2];
+    target_list targets[2][2];
+};
+
+static const target_list *find_targets(struct service_found *f, const struct service_way *w,
+                                       bool is_local)
 {
+    target_list *to = &f->targets[w->is_ipv6][is_local];
     struct service_choice c = { .is_ipv6 = w->is_ipv6,
                                 .is_local = is_local,
                                 .port_name = w->port->name };
-    c.by_hints = !is_local && hints_count(c, slices, n_slices);
-    choose(&c, slices, n_slices, to);
+    if (f->is_known[w->is_ipv6][is_local])
+        return to;
+    f->is_known[w->is_ipv6][is_local] = true;
+    c.by_hints = !is_local && hints_count(c, f->slices, f->n_slices);
+    choose(&c, f->slices, f->n_slices, to);
     if (to->n)
-        return;
+        return to;
     c.is_draining = true;
     c.by_hints = false;
-    choose(&c, slices, n_slices, to);
+    choose(&c, f->slices, f->n_slices, to);
+    return to;
 }
 
 /* ---------------------------------------------------------------- elements */
@@ -141,6 +153,7 @@ static void add_target(const struct service_way *w, uint32_t i, const struct ser
 {
     uint16_t port = htons(t->port);
     struct service_element e = element_of(SERVICE_ENDPOINTS, w->is_ipv6);
+    e.is_weak = w->is_weak;
     put_address(&e, w);
     put_port(&e, w);
     put(e.key, &e.key_n, &i, sizeof i);
@@ -150,6 +163,7 @@ static void add_target(const struct service_way *w, uint32_t i, const struct ser
     if (!w->affinity_s)
         return;
     struct service_element alive = element_of(SERVICE_ALIVE, w->is_ipv6);
+    alive.is_weak = w->is_weak;
     put_address(&alive, w);
     put_port(&alive, w);
     put(alive.key, &alive.key_n, t->ip.bytes, address_bytes(w->is_ipv6));
@@ -157,32 +171,39 @@ static void add_target(const struct service_way *w, uint32_t i, const struct ser
     vec_push(to, alive);
 }
 
-static void add_way(const struct service_way *w, const struct service_slice *const *slices,
-                    size_t n_slices, target_list *targets, service_elements *to)
+static struct service_element verdict_of(const struct service_way *w, size_t n, bool are_elsewhere)
 {
-    find_targets(w, w->is_local, slices, n_slices, targets);
-    enum service_map map = w->to ? SERVICE_ADDRESSES : SERVICE_NODE_PORTS;
-    if (!targets->n)
-        map = w->to ? SERVICE_REFUSED : SERVICE_REFUSED_PORTS;
+    enum service_map map = w->to ? (n ? SERVICE_ADDRESSES : SERVICE_REFUSED)
+                                 : (n ? SERVICE_NODE_PORTS : SERVICE_REFUSED_PORTS);
     struct service_element e = element_of(map, w->is_ipv6);
     if (w->to)
         put_address(&e, w);
     put_port(&e, w);
-    if (targets->n) {
-        e.verdict = SERVICE_CHOOSE;
-        e.chain = (struct service_chain){ .n = (uint16_t)targets->n,
-                                          .is_ipv6 = w->is_ipv6,
-                                          .is_node_port = !w->to,
-                                          .marks = w->marks,
-                                          .affinity_s = w->affinity_s };
-    } else {
-        find_targets(w, false, slices, n_slices, targets);
-        e.verdict = targets->n ? SERVICE_DROP : SERVICE_REJECT; /* dropped: others have them */
-        targets->n = 0;
+    e.is_weak = w->is_weak;
+    if (!n) {
+        e.verdict = are_elsewhere ? SERVICE_DROP : SERVICE_REJECT;
+        return e;
     }
-    vec_push(to, e);
+    e.verdict = SERVICE_CHOOSE;
+    e.chain = (struct service_chain){ .n = (uint16_t)n,
+                                      .is_ipv6 = w->is_ipv6,
+                                      .is_node_port = !w->to,
+                                      .marks = w->marks,
+                                      .affinity_s = w->affinity_s };
+    return e;
+}
+
+/* false: there would be too many elements. */
+static bool add_way(const struct service_way *w, struct service_found *f, service_elements *to)
+{
+    const target_list *targets = find_targets(f, w, w->is_local);
+    bool are_elsewhere = !targets->n && w->is_local && find_targets(f, w, false)->n;
+    if (to->n + 1 + 2 * targets->n > SERVICE_ELEMENTS_MAX)
+        return false;
+    vec_push(to, verdict_of(w, targets->n, are_elsewhere));
     for (size_t i = 0; i < targets->n; i++)
         add_target(w, (uint32_t)i, &targets->p[i], to);
+    return true;
 }
 
 static void add_cluster_ip(const struct netlink_ip *ip, service_elements *to)
@@ -217,38 +238,53 @@ static bool has_family(const struct service_facts *s, bool is_ipv6)
     return false;
 }
 
-static void add_port(const struct service_facts *s, const struct service_port *port,
+/* Through addresses of which other Services may have the same, or the node's. */
+static struct service_way outer_way(const struct service_facts *s, const struct service_port *port)
+{
+    return (struct service_way){ .port = port,
+                                 .is_local = s->is_external_local,
+                                 .marks = !s->is_external_local,
+                                 .affinity_s = s->affinity_s };
+}
+
+static bool add_ways(const struct service_facts *s, const struct service_port *port,
+                     struct service_found *f, service_elements *to)
+{
+    for (size_t i = 0; i < s->n_cluster_ips; i++) {
+        const struct service_way w = { .port = port,
+                                       .to = &s->cluster_ips[i],
+                                       .is_ipv6 = s->cluster_ips[i].family == AF_INET6,
+                                       .is_local = s->is_internal_local,
+                                       .affinity_s = s->affinity_s };
+        if (!add_way(&w, f, to))
+            return false;
+    }
+    for (unsigned is_ipv6 = 0; port->node_port && is_ipv6 < 2; is_ipv6++) {
+        struct service_way w = outer_way(s, port);
+        w.is_ipv6 = is_ipv6;
+        if (has_family(s, is_ipv6) && !add_way(&w, f, to))
+            return false;
+    }
+    for (size_t i = 0; i < s->n_other_ips; i++) {
+        struct service_way w = outer_way(s, port);
+        w.to = &s->other_ips[i];
+        w.is_ipv6 = s->other_ips[i].family == AF_INET6;
+        w.is_weak = true;
+        if (!add_way(&w, f, to))
+            return false;
+    }
+    return true;
+}
+
+static bool add_port(const struct service_facts *s, const struct service_port *port,
                      const struct service_slice *const *slices, size_t n_slices,
                      service_elements *to)
 {
-    target_list targets = { 0 };
-    for (size_t i = 0; i < s->n_cluster_ips; i++) {
-        const struct service_way inner = { .port = port,
-                                           .to = &s->cluster_ips[i],
-                                           .is_ipv6 = s->cluster_ips[i].family == AF_INET6,
-                                           .is_local = s->is_internal_local,
-                                           .affinity_s = s->affinity_s };
-        add_way(&inner, slices, n_slices, &targets, to);
-    }
-    for (size_t i = 0; i < s->n_other_ips; i++) {
-        const struct service_way outer = { .port = port,
-                                           .to = &s->other_ips[i],
-                                           .is_ipv6 = s->other_ips[i].family == AF_INET6,
-                                           .is_local = s->is_external_local,
-                                           .marks = !s->is_external_local,
-                                           .affinity_s = s->affinity_s };
-        add_way(&outer, slices, n_slices, &targets, to);
-    }
-    for (unsigned is_ipv6 = 0; port->node_port && is_ipv6 < 2; is_ipv6++) {
-        const struct service_way outer = { .port = port,
-                                           .is_ipv6 = is_ipv6,
-                                           .is_local = s->is_external_local,
-                                           .marks = !s->is_external_local,
-                                           .affinity_s = s->affinity_s };
-        if (has_family(s, is_ipv6))
-            add_way(&outer, slices, n_slices, &targets, to);
-    }
-    vec_fini(&targets);
+    struct service_found f = { .slices = slices, .n_slices = n_slices };
+    bool is_whole = add_ways(s, port, &f, to);
+    for (size_t i = 0; i < 4; i++)
+        vec_fini(&f.targets[i / 2][i % 2]);
+    return is_whole;
 }
 
 int service_element_compare(const struct service_element *a, const struct service_element *b)
@@ -279,20 +315,35 @@ bool service_map_has_verdicts(uint8_t map)
     return map % SERVICE_MAPS <= SERVICE_REFUSED_PORTS;
 }
 
-void service_elements_make(const struct service_facts *s, const struct service_slice *const *slices,
+/* How many slices have as many endpoints as are read. */
+static size_t count_slices(const struct service_slice *const *slices, size_t n_slices)
+{
+    size_t n = 0, n_endpoints = 0;
+    while (n < n_slices && (n_endpoints += slices[n]->n_endpoints) <= SERVICE_READ_MAX)
+        n++;
+    return n;
+}
+
+bool service_elements_make(const struct service_facts *s, const struct service_slice *const *slices,
                            size_t n_slices, service_elements *to)
 {
+    size_t n_read = count_slices(slices, n_slices), n = 0;
+    bool is_whole = n_read == n_slices;
+    if (!s->n_cluster_ips)
+        return true;
     for (size_t i = 0; i < s->n_cluster_ips; i++)
         add_cluster_ip(&s->cluster_ips[i], to);
-    for (size_t i = 0; s->n_cluster_ips && i < s->n_ports; i++)
-        add_port(s, &s->ports[i], slices, n_slices, to);
-    if (!to->n)
-        return;
-    add_selves(slices, n_slices, to);
+    for (size_t i = 0; i < s->n_ports; i++) {
+        if (!add_port(s, &s->ports[i], slices, n_read, to)) {
+            is_whole = false;
+            break;
+        }
+    }
+    add_selves(slices, n_read, to);
     qsort(to->p, to->n, sizeof *to->p, compare_elements);
-    size_t n = 0;
     for (size_t i = 0; i < to->n; i++)
         if (n == 0 || service_element_compare(&to->p[n - 1], &to->p[i]) != 0)
             to->p[n++] = to->p[i];
     to->n = n;
+    return is_whole;
 }

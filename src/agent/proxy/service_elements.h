@@ -15,6 +15,8 @@
 
 enum {
     SERVICE_ENDPOINTS_MAX = 1024, /* of a port; the others, by address, get no connections */
+    SERVICE_READ_MAX = 8192,      /* endpoints of a Service; those of further slices do not count */
+    SERVICE_ELEMENTS_MAX = 16384, /* of a Service; what is beyond has no rules */
     SERVICE_KEY_MAX = 44,
     SERVICE_VALUE_MAX = 20
 };
@@ -47,14 +49,15 @@ struct service_element {
     uint8_t map; /* enum service_map; + SERVICE_MAPS: for IPv6 */
     uint8_t key_n, value_n;
     uint8_t verdict; /* enum service_verdict; CHOOSE: by the chain */
+    bool is_weak;    /* of an external address, which other Services may have as well */
     struct service_chain chain;
     uint8_t key[SERVICE_KEY_MAX], value[SERVICE_VALUE_MAX];
 };
 typedef VEC(struct service_element) service_elements;
 
-/* Sorted by map and key; of two with the same key the first one counts. Appends to `to`, which is
- * empty. */
-void service_elements_make(const struct service_facts *s, const struct service_slice *const *slices,
+/* Sorted by map and key, each key once. Appends to `to`, which is empty. Returns whether nothing
+ * was beyond a limit. */
+bool service_elements_make(const struct service_facts *s, const struct service_slice *const *slices,
                            size_t n_slices, service_elements *to);
 /* By map and key. */
 int service_element_compare(const struct service_element *a, const struct service_element *b);

@@ -39,9 +39,17 @@ static size_t read_ports(struct arena *a, const struct json *list, size_t max,
 
 /* ---------------------------------------------------------------- Services */
 
+static bool has_ip(const struct netlink_ip *list, size_t n, const struct netlink_ip *ip)
+{
+    for (size_t i = 0; i < n; i++)
+        if (pod_range_equal(&list[i], ip))
+            return true;
+    return false;
+}
+
 static void add_ip(struct netlink_ip *to, size_t *n, struct str text)
 {
-    if (*n < SERVICE_ADDRESSES_MAX && pod_range_parse_ip(text, &to[*n]))
+    if (*n < SERVICE_ADDRESSES_MAX && pod_range_parse_ip(text, &to[*n]) && !has_ip(to, *n, &to[*n]))
         ++*n;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/proxy/service_proxy.h"
 
+#include "agent/proxy/service_owners.h"
 #include "agent/proxy/service_rules.h"
 #include "base/backoff.h"
 #include "base/log.h"
@@ -31,6 +32,8 @@ struct proxied {
     VEC(struct service_slice *) slices;
     service_elements is; /* in the kernel, or in the batch */
     struct list dirty;   /* of proxy->dirty */
+    bool is_short;       /* another Service has an address or port that it wants */
+    bool is_cut;         /* it is beyond a limit */
 };
 
 struct proxied_slice {
@@ -47,6 +50,7 @@ struct service_proxy {
     struct map slice_by_name; /* -> struct proxied_slice */
     struct list dirty;        /* struct proxied whose elements may not be what they should be */
     struct service_chains chains;
+    struct service_owners owners;
     enum proxy_at at;
     unsigned n_failures; /* in a row */
     struct timer pause;
@@ -256,7 +260,8 @@ static void on_committed(struct job *job, int r)
         on_failed(p);
         return;
     }
-    p->n_failures = 0;
+    if (list_is_empty(&p->dirty))
+        p->n_failures = 0;
     p->at = PROXY_CURRENT;
     next_batch(p);
 }
@@ -265,6 +270,8 @@ static void on_committed(struct job *job, int r)
 static void begin_anew(struct service_proxy *p)
 {
     service_rules_renew(&p->batch, &p->chains);
+    service_owners_fini(&p->owners);
+    p->owners = (struct service_owners){ 0 };
     map_each (e, &p->by_name) {
         struct proxied *s = e->value;
         s->is.n = 0;
@@ -274,13 +281,8 @@ static void begin_anew(struct service_proxy *p)
     p->stats.n_elements = 0;
 }
 
-static void add_service(struct service_proxy *p, struct proxied *s)
+static void set_elements(struct service_proxy *p, struct proxied *s, service_elements wanted)
 {
-    service_elements wanted = { 0 };
-    list_remove(&s->dirty);
-    if (s->facts)
-        service_elements_make(s->facts, (const struct service_slice *const *)s->slices.p,
-                              s->slices.n, &wanted);
     service_rules_change(&p->batch, &p->chains, &s->is, &wanted);
     p->stats.n_elements += wanted.n - s->is.n;
     vec_fini(&s->is);
@@ -288,6 +290,52 @@ static void add_service(struct service_proxy *p, struct proxied *s)
     s->is.n = s->is.cap = wanted.n;
     if (wanted.n == 0)
         vec_fini(&s->is);
+}
+
+/* It keeps what it still has; what it lost is removed before the winner adds it. */
+static void on_lost(void *arg, void *loser)
+{
+    struct service_proxy *p = arg;
+    struct proxied *s = loser;
+    service_elements kept = { 0 };
+    for (size_t i = 0; i < s->is.n; i++)
+        vec_push(&kept, s->is.p[i]);
+    service_owners_keep(&p->owners, s, &kept);
+    set_elements(p, s, kept);
+    s->is_short = true;
+}
+
+/* Something has no owner any more. */
+static void mark_short(struct service_proxy *p)
+{
+    map_each (e, &p->by_name) {
+        struct proxied *s = e->value;
+        if (s->is_short && !list_is_linked(&s->dirty))
+            list_push_back(&p->dirty, &s->dirty);
+    }
+}
+
+static void note_cut(struct proxied *s, bool is_cut)
+{
+    if (is_cut && !s->is_cut)
+        log_warn("a Service has more addresses, ports and endpoints than can be served",
+                 "service=%s elements_max=%d", s->key, SERVICE_ELEMENTS_MAX);
+    s->is_cut = is_cut;
+}
+
+static void add_service(struct service_proxy *p, struct proxied *s)
+{
+    service_elements wanted = { 0 };
+    list_remove(&s->dirty);
+    note_cut(s, s->facts && !service_elements_make(s->facts,
+                                                   (const struct service_slice *const *)s->slices.p,
+                                                   s->slices.n, &wanted));
+    service_owners_release(&p->owners, s, &s->is);
+    s->is_short = service_owners_claim(&p->owners, s, &wanted, on_lost, p);
+    bool frees = service_owners_are_free(&p->owners, &s->is);
+    set_elements(p, s, wanted);
+    if (frees)
+        mark_short(p);
     forget_if_empty(p, s);
 }
 
@@ -302,7 +350,8 @@ static void next_batch(struct service_proxy *p)
     if (is_new)
         begin_anew(p);
     size_t n_before = p->batch.bytes.n;
-    while (!list_is_empty(&p->dirty) && p->batch.bytes.n < SERVICE_PROXY_BATCH_BYTES)
+    size_t most = is_new ? SERVICE_PROXY_RENEWAL_BYTES : SERVICE_PROXY_BATCH_BYTES;
+    while (!list_is_empty(&p->dirty) && p->batch.bytes.n < most)
         add_service(p, list_first(&p->dirty, struct proxied, dirty));
     service_rules_drop_chains(&p->batch, &p->chains);
     if (!is_new && p->batch.bytes.n == n_before) { /* nothing is different */
@@ -360,6 +409,7 @@ static void free_all(struct service_proxy *p)
         free_proxied(e->value);
     map_fini(&p->by_name);
     service_chains_fini(&p->chains);
+    service_owners_fini(&p->owners);
     free(p->node);
     free(p->zone);
     free(p);

@@ -20,9 +20,10 @@
 struct service_proxy;
 
 enum {
-    SERVICE_PROXY_MAX = 65536,           /* Services, and as many slices; others have no rules */
-    SERVICE_PROXY_BATCH_BYTES = 4 << 20, /* of a batch; the rest waits for the next one */
-    SERVICE_PROXY_RETRY_MS = 1000,       /* after a batch that failed; longer each time */
+    SERVICE_PROXY_MAX = 65536,              /* Services, and as many slices; others have no rules */
+    SERVICE_PROXY_BATCH_BYTES = 4 << 20,    /* of a batch; the rest waits for the next one */
+    SERVICE_PROXY_RENEWAL_BYTES = 12 << 20, /* of the one with a new table */
+    SERVICE_PROXY_RETRY_MS = 1000,          /* after a batch that failed; longer each time */
     SERVICE_PROXY_RETRY_MAX_MS = 60000
 };
 

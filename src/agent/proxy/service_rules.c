@@ -316,6 +316,17 @@ static void add_chain(struct nftables_batch *b, const char *name, const struct s
     if (c->affinity_s) /* the endpoint that it had is not there any more */
         nftables_forget(b, f->maps[SERVICE_AFFINITY], at.client, at.endpoint);
     end_chosen(b, c, f, &at, at.endpoint);
+    if (!c->affinity_s)
+        return;
+    /* The map is full, which ended the rule before: better any endpoint than none. */
+    struct service_chain forgetful = *c;
+    forgetful.affinity_s = 0;
+    const struct service_places plain = places_of(f, false);
+    nftables_begin_rule(b, name);
+    load_key(b, &forgetful, f, &plain);
+    nftables_load_random(b, c->n, plain.number);
+    nftables_look_up(b, f->maps[SERVICE_ENDPOINTS], plain.address, plain.endpoint);
+    end_chosen(b, &forgetful, f, &plain, plain.endpoint);
 }
 
 static void use_chain(struct nftables_batch *b, struct service_chains *chains,
