@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { TURNS_MAX = 2000000 };
+enum { TURNS_MAX = 2000000, PORT_TRIES = 100 };
 
 static struct loop loop;
 static struct dns_zone *zone;
@@ -429,14 +429,19 @@ TEST(forged_answers_are_ignored)
     (void)close(stranger);
 }
 
-/* A server for both: TCP on the port of UDP. */
-static int open_beside(int udp)
+/* A server for both: TCP on the port of UDP, which another program may have. */
+static int open_both(int *udp)
 {
-    struct sockaddr_in a = at_port(port_of(udp));
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    CHECK_OK(bind(fd, (struct sockaddr *)&a, sizeof a));
-    CHECK_OK(listen(fd, 8));
-    return fd;
+    for (int i = 0; i < PORT_TRIES; i++) {
+        *udp = open_socket(SOCK_DGRAM, "127.0.0.1");
+        struct sockaddr_in a = at_port(port_of(*udp));
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        if (bind(fd, (struct sockaddr *)&a, sizeof a) == 0 && listen(fd, 8) == 0)
+            return fd;
+        (void)close(fd);
+        (void)close(*udp);
+    }
+    TEST_FAIL("no port is free for UDP and TCP");
 }
 
 static void answer_by_tcp(int listener, const char *name, unsigned last)
@@ -463,8 +468,8 @@ static void answer_by_tcp(int listener, const char *name, unsigned last)
 
 TEST(a_truncated_answer_and_many_forged_ones_make_tcp_ask)
 {
-    int fd = open_socket(SOCK_DGRAM, "127.0.0.1"), server = open_socket(SOCK_DGRAM, "127.0.0.1");
-    int tcp = open_beside(server);
+    int fd = open_socket(SOCK_DGRAM, "127.0.0.1"), server = -1;
+    int tcp = open_both(&server);
     struct buf b = BUF_INIT(512);
     start_with(text_of(server));
     send_query(fd, 1, "big.example.com", DNS_A);
@@ -518,19 +523,47 @@ TEST(the_next_server_is_asked_when_one_does_not_answer_and_then_first)
 TEST(beyond_the_limit_of_outstanding_questions_the_answer_is_a_failure)
 {
     int fd = open_socket(SOCK_DGRAM, "127.0.0.1"), mute = open_socket(SOCK_DGRAM, "127.0.0.1");
+    static const char *const addresses[] = { "127.0.0.11", "127.0.0.12", "127.0.0.13",
+                                             "127.0.0.14" };
+    int fds[ARRAY_LEN(addresses)];
     char name[64];
     start_with(text_of(mute));
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        fds[i] = open_socket(SOCK_DGRAM, addresses[i]);
     for (unsigned i = 0; i < DNS_FORWARD_CALLS_MAX; i++) {
         (void)snprintf(name, sizeof name, "n%u.example.com", i);
-        send_query(fd, i, name, DNS_A);
+        send_query(fds[i % ARRAY_LEN(fds)], i, name, DNS_A);
         while (dns_resolver_calls(resolver) <= i)
             (void)loop_turn(&loop, false);
     }
     CHECK_INT(dns_kit_rcode(ask(fd, 9999, "one.more.example.com")), DNS_SERVFAIL);
     CHECK_INT(dns_kit_answers(ask(fd, 9998, "web.app.svc.cluster.local")), 1);
     stop(); /* with all of them waiting */
-    CHECK_INT(dns_kit_rcode(str_n(answer_bytes, (size_t)recv(fd, answer_bytes, 512, 0))),
+    CHECK_INT(dns_kit_rcode(str_n(answer_bytes, (size_t)recv(fds[0], answer_bytes, 512, 0))),
               DNS_SERVFAIL);
+    for (size_t i = 0; i < ARRAY_LEN(fds); i++)
+        (void)close(fds[i]);
+    (void)close(fd);
+    (void)close(mute);
+}
+
+TEST(one_client_cannot_have_all_outstanding_questions)
+{
+    int greedy = open_socket(SOCK_DGRAM, "127.0.0.11"), fd = open_socket(SOCK_DGRAM, "127.0.0.1"),
+        mute = open_socket(SOCK_DGRAM, "127.0.0.1");
+    char name[64];
+    start_with(text_of(mute));
+    for (unsigned i = 0; i < DNS_SERVER_CLIENT_REQUESTS_MAX + 1; i++) {
+        (void)snprintf(name, sizeof name, "n%u.example.com", i);
+        send_query(greedy, i, name, DNS_A);
+        while (i < DNS_SERVER_CLIENT_REQUESTS_MAX && dns_resolver_calls(resolver) <= i)
+            (void)loop_turn(&loop, false);
+    }
+    /* Datagrams of a socket are read in their order, so the last one was looked at. */
+    CHECK_INT(dns_kit_answers(ask(fd, 9998, "web.app.svc.cluster.local")), 1);
+    CHECK_INT(dns_resolver_calls(resolver), DNS_SERVER_CLIENT_REQUESTS_MAX);
+    stop();
+    (void)close(greedy);
     (void)close(fd);
     (void)close(mute);
 }

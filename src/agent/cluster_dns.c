@@ -29,7 +29,8 @@ struct agent_dns {
     struct dns_zone *zone;
     struct reflector *slices;
     struct dns_resolver *resolver; /* NULL: it does not listen */
-    struct pod_networks_view view; /* with which it was started, or failed to */
+    struct pod_networks_view view; /* with which it was started */
+    bool is_refused;               /* it could not listen, which was logged */
     unsigned n_closing;            /* resolvers */
 };
 
@@ -176,9 +177,14 @@ static void listen_at(struct agent_dns *d, const struct pod_networks_view *view)
                                             .stubs = d->stubs,
                                             .n_stubs = d->n_stubs };
     if (dns_resolver_start(&opts, &d->resolver, &err) < 0) {
-        log_warn("pods have no DNS of the cluster", "error=\"%s\"", err_text(&err));
+        if (!d->is_refused)
+            log_warn("pods have no DNS of the cluster, trying again with the next change of a pod",
+                     "error=\"%s\"", err_text(&err));
+        d->is_refused = true;
+        d->view = (struct pod_networks_view){ 0 };
         return;
     }
+    d->is_refused = false;
     for (size_t i = 0; i < view->n_gateways; i++)
         address_format(&view->gateways[i], d->texts[d->n_texts++]);
     log_info("pods have DNS of the cluster", "address=%s", d->texts[0]);

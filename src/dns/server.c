@@ -47,8 +47,10 @@ bool dns_server_admits(struct dns_server *s, const struct address *client)
 {
     uint64_t now_us = loop_now_ms(s->loop) * 1000;
     struct str key = str_n(client->bytes, sizeof client->bytes);
-    struct token_bucket *own = &s->buckets[str_hash(key, s->seed) % SERVER_BUCKETS];
+    s->admitted = (unsigned)(str_hash(key, s->seed) % SERVER_BUCKETS);
+    struct token_bucket *own = &s->buckets[s->admitted];
     bool is_admitted = is_client(s, client) && s->counts.n_requests < DNS_SERVER_REQUESTS_MAX &&
+                       s->n_waiting[s->admitted] < DNS_SERVER_CLIENT_REQUESTS_MAX &&
                        token_bucket_take(own, SERVER_US / 5, SERVER_US / s->client_rate, now_us);
     /* What is dropped costs as well. */
     if (!token_bucket_take(&s->all, SERVER_US / 10, SERVER_US / DNS_SERVER_RATE, now_us)) {
@@ -84,6 +86,7 @@ void *dns_request_data(const struct dns_request *rq)
 static void free_request(struct dns_request *rq)
 {
     rq->server->counts.n_requests--;
+    rq->server->n_waiting[rq->bucket]--;
     list_remove(&rq->node);
     arena_fini(&rq->arena);
     free(rq);
@@ -119,7 +122,9 @@ bool dns_server_take(struct dns_server *s, struct server_socket *socket, struct 
     rq->server = s;
     rq->socket = socket;
     rq->conn = conn;
+    rq->bucket = s->admitted;
     s->counts.n_requests++;
+    s->n_waiting[rq->bucket]++;
     if (!dns_query_read(message, &rq->query)) {
         s->counts.n_dropped++;
         free_request(rq);

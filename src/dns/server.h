@@ -16,16 +16,17 @@
 
 enum {
     DNS_SERVER_IPS_MAX = 2,
-    DNS_SERVER_CLIENTS_MAX = 8,          /* networks */
-    DNS_SERVER_RATE = 50000,             /* questions a second; a tenth of them at once */
-    DNS_SERVER_CLIENT_RATE = 10000,      /* likewise, of one address; a fifth of them at once */
-    DNS_SERVER_PAUSE_MS = 5,             /* without reading, once the rate is reached */
-    DNS_SERVER_REQUESTS_MAX = 2048,      /* without an answer yet; further questions are dropped */
-    DNS_SERVER_CONNS_MAX = 128,          /* by TCP; further ones are closed */
-    DNS_SERVER_CLIENT_CONNS_MAX = 16,    /* of one address */
-    DNS_SERVER_CONN_REQUESTS_MAX = 16,   /* without an answer, of a connection; it is not read
-                                            meanwhile */
-    DNS_SERVER_CONN_OUT_MAX = 128 << 10, /* bytes that the client has not taken; likewise */
+    DNS_SERVER_CLIENTS_MAX = 8,           /* networks */
+    DNS_SERVER_RATE = 50000,              /* questions a second; a tenth of them at once */
+    DNS_SERVER_CLIENT_RATE = 10000,       /* likewise, of one address; a fifth of them at once */
+    DNS_SERVER_PAUSE_MS = 5,              /* without reading, once the rate is reached */
+    DNS_SERVER_REQUESTS_MAX = 2048,       /* without an answer yet; further questions are dropped */
+    DNS_SERVER_CLIENT_REQUESTS_MAX = 128, /* likewise, of one address */
+    DNS_SERVER_CONNS_MAX = 128,           /* by TCP; further ones are closed */
+    DNS_SERVER_CLIENT_CONNS_MAX = 16,     /* of one address */
+    DNS_SERVER_CONN_REQUESTS_MAX = 16,    /* without an answer, of a connection; it is not read
+                                             meanwhile */
+    DNS_SERVER_CONN_OUT_MAX = 128 << 10,  /* bytes that the client has not taken; likewise */
     DNS_SERVER_IDLE_MS = 10000 /* a connection without a whole question for so long is closed */
 };
 

@@ -27,6 +27,8 @@ struct dns_server {
     void (*ask)(void *arg, struct dns_request *rq);
     void *arg;
     struct token_bucket all, buckets[SERVER_BUCKETS]; /* by the hash of an address */
+    uint16_t n_waiting[SERVER_BUCKETS];               /* requests without an answer; likewise */
+    unsigned admitted; /* bucket of the question that was admitted last */
     uint64_t seed;
     struct timer pause; /* armed: UDP is not read */
     struct list conns;
@@ -48,6 +50,7 @@ struct dns_request {
     struct server_socket *socket; /* by UDP */
     struct server_conn *conn;     /* by TCP; both NULL: its connection has ended */
     struct sockaddr_storage peer;
+    unsigned bucket; /* of its client */
     struct dns_query query;
     struct arena arena;
     void *data;
@@ -55,7 +58,7 @@ struct dns_request {
 
 /* Whether this client is answered now; counts the question. */
 bool dns_server_admits(struct dns_server *s, const struct address *client);
-/* A question. false: it was dropped. */
+/* The question that was admitted just now. false: it was dropped. */
 bool dns_server_take(struct dns_server *s, struct server_socket *socket, struct server_conn *conn,
                      const struct sockaddr *peer, struct str message);
 /* A handle or connection is gone. */

@@ -188,6 +188,8 @@ static bool add_endpoints(struct zone_question *q, const struct zone_service *s,
             if (!is_shown(s, e) || (label && !is_labelled(e, *label, dashed)))
                 continue;
             is_there = true;
+            if (q->to->n_records >= DNS_ZONE_RECORDS_MAX)
+                break;
             add_address(q, &e->ip);
         }
     }
@@ -238,6 +240,8 @@ static bool add_endpoint_services(struct zone_question *q, const struct zone_ser
             is_there = true;
             if (q->type != DNS_SRV || !port.n)
                 continue;
+            if (q->to->n_records >= DNS_ZONE_RECORDS_MAX)
+                break;
             struct str label = label_of(q->a, e), target = service_name(q, s, &label);
             add_service(q, target, p->port, 1);
             add_extra(q, target, &e->ip);
