@@ -93,7 +93,9 @@ static void stop(void)
 /* Start with this server for names of others. */
 static void start_with(const char *text)
 {
-    struct dns_resolver_opts opts = { 0 };
+    struct address_net loopback_net;
+    CHECK(address_net_parse(STR("127.0.0.0/8"), &loopback_net));
+    struct dns_resolver_opts opts = { .clients = &loopback_net, .n_clients = text ? 1 : 0 };
     if (text)
         CHECK_OK(dns_servers_add(&opts.servers, str_of(text), NULL));
     start(&opts);

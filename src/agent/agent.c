@@ -586,9 +586,9 @@ static int start_mechanisms(struct agent *a, const struct agent_opts *opts, stru
                                                  .objects = agent_objects_table(a),
                                                  .supply = &agent_volume_supply,
                                                  .supply_arg = a };
-    int r = agent_run_dir_claim(a->run_dir, opts->data_dir, &a->owner_fd, err);
-    r = r < 0 ? r : container_host_new(&host, &a->containers, err);
-    r = r < 0 ? r : container_host_set_up(a->containers, err);
+    int r = container_host_new(&host, &a->containers, err);
+    r = r < 0 ? r : container_host_set_up(a->containers, err); /* says that it needs root */
+    r = r < 0 ? r : agent_run_dir_claim(a->run_dir, opts->data_dir, &a->owner_fd, err);
     r = r < 0 ? r : sys_mkdir_all(a->records_dir, 0700, err);
     r = r < 0 ? r : sys_mkdir_all(a->log_dir, 0755, err);
     r = r < 0 ? r : sys_mkdir_all(a->logs_dir, 0700, err);

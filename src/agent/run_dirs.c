@@ -16,6 +16,7 @@
 #include "agent/volume/tree.h"
 #include "base/log.h"
 #include "base/sys.h"
+#include "container/cgroup.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -34,7 +35,8 @@ enum { CLAIM_TRIES = 10, HASH_CHARS = 16 };
 struct agent_sweep {
     struct job job;
     struct agent *agent;
-    VEC(char *) hashes; /* of data directories */
+    struct container_cgroups cgroups; /* those of the agent's host, which may be gone before */
+    VEC(char *) hashes;               /* of data directories */
     bool is_listed;
     size_t next, n_removed;
     const char *current; /* of hashes; NULL: none is left */
@@ -120,7 +122,7 @@ static int lock_gone(const struct agent_sweep *s, const char *hash)
         return r;
     if (text.n == 0 || !is_owner(run_dir, text.p) || !is_gone(text.p))
         return -EEXIST;
-    r = container_host_remove_groups(s->agent->containers, hash);
+    r = container_host_remove_groups(&s->cgroups, hash);
     return r < 0 ? r : take_fd(&fd);
 }
 
@@ -279,6 +281,8 @@ void agent_run_dirs_sweep(struct agent *a)
 {
     assert(!a->sweep);
     a->sweep = xnew(struct agent_sweep);
-    *a->sweep = (struct agent_sweep){ .agent = a, .lock = -1 };
+    *a->sweep = (struct agent_sweep){ .agent = a,
+                                      .cgroups = *container_host_cgroups(a->containers),
+                                      .lock = -1 };
     find_next(a->sweep);
 }

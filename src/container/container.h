@@ -113,12 +113,14 @@ char *container_host_run_dir(const char *kind, const char *data_dir);
  * its start would wait for. Fine without a start after it.
  */
 void container_host_expect(struct container_host *h);
+struct container_cgroups;
+/* Borrowed; valid after container_host_set_up(). A copy (container/cgroup.h) outlives the host. */
+const struct container_cgroups *container_host_cgroups(const struct container_host *h);
 /*
- * Remove the control groups of hosts of this kind with another data directory, whose RUN ends with
- * this hash, if no process is in them: then nothing of them runs. -EBUSY. Any thread, after
- * container_host_set_up(); blocks.
+ * Remove the control groups of hosts of the same kind with another data directory, whose RUN ends
+ * with this hash, if no process is in them: then nothing of them runs. -EBUSY. Any thread; blocks.
  */
-int container_host_remove_groups(const struct container_host *h, const char *hash);
+int container_host_remove_groups(const struct container_cgroups *cgroups, const char *hash);
 
 /* What container/spec.h needs to know about this host; valid after container_host_set_up(). */
 struct container_machine {

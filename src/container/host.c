@@ -230,6 +230,11 @@ void container_pod_group_each(struct container_host *h, const char *name,
     container_cgroup_each(&h->cgroups, group, on_group, &e);
 }
 
+const struct container_cgroups *container_host_cgroups(const struct container_host *h)
+{
+    return &h->cgroups;
+}
+
 struct group_removal {
     const struct container_cgroups *cgroups;
     const char *prefix;
@@ -245,17 +250,17 @@ static void remove_if_of(void *arg, const char *name)
 
 /* Where containers have keepers, those end last: then nothing of a container that runs was
  * removed. */
-int container_host_remove_groups(const struct container_host *h, const char *hash)
+int container_host_remove_groups(const struct container_cgroups *cgroups, const char *hash)
 {
     char prefix[32], keepers[CONTAINER_CGROUP_NAME_MAX];
     (void)snprintf(prefix, sizeof prefix, "%s-", hash);
     (void)snprintf(keepers, sizeof keepers, "keepers-%s", hash);
-    struct group_removal g = { .cgroups = &h->cgroups, .prefix = prefix };
-    if (h->cgroups.kind == CONTAINER_CGROUPS_NONE)
+    struct group_removal g = { .cgroups = cgroups, .prefix = prefix };
+    if (cgroups->kind == CONTAINER_CGROUPS_NONE)
         return -EBUSY; /* unknown */
-    g.r = container_cgroup_remove_empty(&h->cgroups, keepers);
+    g.r = container_cgroup_remove_empty(cgroups, keepers);
     if (g.r == 0)
-        container_cgroup_each(&h->cgroups, "", remove_if_of, &g);
+        container_cgroup_each(cgroups, "", remove_if_of, &g);
     return g.r;
 }
 
