@@ -248,6 +248,13 @@ TEST(missed_times_are_counted)
     CHECK_INT(n, 12);
     CHECK_INT(cron_last(&c, NULL, at("2026-01-01T00:00:00Z"), at("2026-01-01T00:04:00Z"), &n), 0);
     CHECK_INT(n, 0);
+    /* A year of minutes is more than are counted. */
+    CHECK_OK(cron_parse(STR("* * * * *"), &c, NULL));
+    CHECK_INT(cron_last(&c, NULL, at("2025-01-01T00:00:00Z"), at("2026-01-01T00:00:30Z"), &n),
+              at("2026-01-01T00:00:00Z"));
+    CHECK_OK(cron_parse(STR("0 12 * * 1-5"), &c, NULL));
+    CHECK_INT(cron_last(&c, NULL, at("1400-01-01T00:00:00Z"), at("2026-01-04T00:00:00Z"), &n),
+              at("2026-01-02T12:00:00Z"));
     CHECK_OK(cron_parse(STR("@every 10s"), &c, NULL));
     CHECK_INT(cron_last(&c, NULL, 1000, 1101, &n), 1100);
     CHECK_INT(n, 10);

@@ -50,6 +50,8 @@ static void open_view(void)
 
 enum from { SEEN, WROTE };
 
+static const char *namespace = "d"; /* of what is put */
+
 static void put(enum from from, uint64_t rv, const char *name, const char *uid, const char *owner,
                 const char *phase)
 {
@@ -63,9 +65,9 @@ static void put(enum from from, uint64_t rv, const char *name, const char *uid, 
                      : arena_printf(&a, "%s", "");
     char *text = arena_printf(
         &a,
-        "{\"metadata\":{\"namespace\":\"d\",\"name\":\"%s\",\"uid\":\"%s\",\"resourceVersion\":"
+        "{\"metadata\":{\"namespace\":\"%s\",\"name\":\"%s\",\"uid\":\"%s\",\"resourceVersion\":"
         "\"%llu\",\"labels\":{\"a\":\"b\"}%s},\"status\":{\"phase\":\"%s\"}}",
-        name, uid, (unsigned long long)rv, refs, phase);
+        namespace, name, uid, (unsigned long long)rv, refs, phase);
     CHECK_OK(json_parse(&a, str_of(text), NULL, &v, NULL));
     (from == SEEN ? workload_table_seen : workload_table_wrote)(pods, v);
     arena_fini(&a);
@@ -136,6 +138,34 @@ TEST(a_list_keeps_what_was_made_after_it)
     workload_table_list_ends(pods, 14);
     TOLD("-old ");
     CHECK_INT(n_owned("s1"), 1);
+    workload_view_fini(&view);
+}
+
+/* Whoever may make pods in one namespace must not count for owners in another one. */
+TEST(an_owner_is_of_the_same_namespace)
+{
+    open_view();
+    put(SEEN, 11, "a", "1", "s1", "Pending");
+    namespace = "e";
+    put(SEEN, 12, "b", "2", "s1", "Pending");
+    namespace = "d";
+    CHECK_INT(n_owned("s1"), 1);
+    const struct workload_group *g = workload_table_owned(pods, STR("e"), STR("s1"));
+    CHECK(g && g->n == 1);
+    workload_view_fini(&view);
+}
+
+/* Its objects come by name: the version of one says nothing about the others. */
+TEST(an_answer_during_a_list_counts)
+{
+    open_view();
+    put(SEEN, 11, "a", "1", "s1", "Pending");
+    workload_table_list_begins(pods);
+    put(SEEN, 19, "a", "1", "s1", "Running");
+    put(WROTE, 15, "b", "2", "s1", "Pending");
+    CHECK_INT(n_owned("s1"), 2);
+    workload_table_list_ends(pods, 14);
+    CHECK_INT(n_owned("s1"), 2);
     workload_view_fini(&view);
 }
 

@@ -241,6 +241,17 @@ int64_t cron_next(const struct cron *c, const struct zone *z, int64_t after_s)
     }
 }
 
+/* The last time up to until_s, of which there is one, without walking over all before it. */
+static int64_t last_before(const struct cron *c, const struct zone *z, int64_t until_s)
+{
+    int64_t last = 0, s = 0;
+    for (int64_t window_s = 60; (s == 0 || s > until_s) && window_s < until_s; window_s *= 2)
+        s = cron_next(c, z, until_s - window_s);
+    for (; s != 0 && s <= until_s; s = cron_next(c, z, s))
+        last = s;
+    return last;
+}
+
 int64_t cron_last(const struct cron *c, const struct zone *z, int64_t after_s, int64_t until_s,
                   uint64_t *ret_n)
 {
@@ -254,6 +265,8 @@ int64_t cron_last(const struct cron *c, const struct zone *z, int64_t after_s, i
         for (int64_t s = after_s; n < COUNT_MAX && (s = cron_next(c, z, s)) != 0 && s <= until_s;
              n++)
             last = s;
+        if (n == COUNT_MAX)
+            last = MAX(last, last_before(c, z, until_s));
     }
     *ret_n = n;
     return last;
