@@ -44,21 +44,39 @@ static void read_pod(struct daemon_plan *p, struct daemon_pod *pod, struct str h
         p->again_ms = (uint64_t)left_ms;
 }
 
+static int by_node(const void *va, const void *vb)
+{
+    uint64_t a = node_of((*(struct daemon_pod *const *)va)->facts);
+    uint64_t b = node_of((*(struct daemon_pod *const *)vb)->facts);
+    return a != b ? (a < b ? -1 : 1) : oldest_first(va, vb);
+}
+
+/* All pods, those of a node together and the oldest of them first. */
+static struct daemon_pod **sort_pods(struct arena *a, struct daemon_plan *p)
+{
+    struct daemon_pod **sorted = arena_new_n(a, struct daemon_pod *, p->n_pods + 1);
+    for (size_t i = 0; i < p->n_pods; i++)
+        sorted[i] = &p->pods[i];
+    qsort(sorted, p->n_pods, sizeof *sorted, by_node);
+    return sorted;
+}
+
 static void read_node(struct arena *a, struct daemon_plan *p, struct daemon_node *node,
-                      const struct json *spec)
+                      struct daemon_pod **sorted, const struct json *spec)
 {
     uint64_t hash = workload_node_hash(node->claim->name);
+    size_t low = 0, high = p->n_pods;
     node->fit = daemonset_node_fit(a, spec, node->claim);
-    for (size_t i = 0; i < p->n_pods; i++)
-        node->n += node_of(p->pods[i].facts) == hash;
-    node->pods = arena_new_n(a, struct daemon_pod *, node->n + 1);
-    node->n = 0;
-    for (size_t i = 0; i < p->n_pods; i++)
-        if (node_of(p->pods[i].facts) == hash) {
-            p->pods[i].has_node = true;
-            node->pods[node->n++] = &p->pods[i];
-        }
-    qsort(node->pods, node->n, sizeof *node->pods, oldest_first);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (node_of(sorted[middle]->facts) < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    node->pods = sorted + low;
+    while (low + node->n < p->n_pods && node_of(node->pods[node->n]->facts) == hash)
+        node->pods[node->n++]->has_node = true;
 }
 
 struct daemon_plan *daemonset_read(struct arena *a, const struct json *object,
@@ -78,11 +96,12 @@ struct daemon_plan *daemonset_read(struct arena *a, const struct json *object,
         *pod = (struct daemon_pod){ .claim = &pods->at[i], .facts = workload_pod_of(&pods->at[i]) };
         read_pod(p, pod, hash, min_ready_s, now_ms);
     }
+    struct daemon_pod **sorted = sort_pods(a, p);
     p->nodes = arena_new_n(a, struct daemon_node, nodes->n + 1);
     for (size_t i = 0; i < nodes->n; i++) {
         struct daemon_node *node = &p->nodes[p->n++];
         node->claim = &nodes->at[i];
-        read_node(a, p, node, template_spec);
+        read_node(a, p, node, sorted, template_spec);
         n_wanted += node->fit.should_run;
     }
     p->is_rolling = str_is(json_get_str(strategy, "type"), "RollingUpdate");

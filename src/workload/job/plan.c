@@ -286,20 +286,59 @@ static void remove_ranked(struct arena *a, struct job_plan *j, int64_t n)
 
 /* ---------------------------------------------------------------- pods to make */
 
-/* How long it still waits after failures; index -1: of all pods. */
-static uint64_t backoff_ms(const struct job_plan *j, int32_t index)
+/* Some of the pods. */
+struct job_some {
+    const struct job_pod **pods;
+    size_t n;
+};
+
+static int by_index(const void *va, const void *vb)
+{
+    int32_t a = (*(const struct job_pod *const *)va)->facts->index;
+    int32_t b = (*(const struct job_pod *const *)vb)->facts->index;
+    return a < b ? -1 : a > b;
+}
+
+/* All, those of an index together. */
+static struct job_some sort_pods(struct arena *a, const struct job_plan *j)
+{
+    struct job_some all = { .pods = arena_new_n(a, const struct job_pod *, j->n + 1), .n = j->n };
+    for (size_t i = 0; i < j->n; i++)
+        all.pods[i] = &j->pods[i];
+    qsort(all.pods, all.n, sizeof *all.pods, by_index);
+    return all;
+}
+
+/* Of the index, out of sorted ones. */
+static struct job_some with_index(struct job_some all, int32_t index)
+{
+    size_t low = 0, high = all.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all.pods[middle]->facts->index < index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct job_some some = { .pods = all.pods + low };
+    while (low + some.n < all.n && some.pods[some.n]->facts->index == index)
+        some.n++;
+    return some;
+}
+
+/* How long new pods still wait after failures of these. */
+static uint64_t backoff_ms(const struct job_plan *j, struct job_some some)
 {
     int64_t last_success_s = 0, last_failure_s = 0;
     unsigned n = 0;
-    for (size_t i = 0; i < j->n; i++) {
-        const struct workload_pod *f = j->pods[i].facts;
-        if (f->phase == WORKLOAD_SUCCEEDED && (index < 0 || f->index == index))
+    for (size_t i = 0; i < some.n; i++) {
+        const struct workload_pod *f = some.pods[i]->facts;
+        if (f->phase == WORKLOAD_SUCCEEDED)
             last_success_s = MAX(last_success_s, f->finished_s);
     }
-    for (size_t i = 0; i < j->n; i++) {
-        const struct workload_pod *f = j->pods[i].facts;
-        if (f->phase != WORKLOAD_FAILED || (index >= 0 && f->index != index) ||
-            f->finished_s < last_success_s)
+    for (size_t i = 0; i < some.n; i++) {
+        const struct workload_pod *f = some.pods[i]->facts;
+        if (f->phase != WORKLOAD_FAILED || f->finished_s < last_success_s)
             continue;
         n++;
         last_failure_s = MAX(last_failure_s, f->finished_s);
@@ -317,12 +356,12 @@ static void wait_ms(struct job_plan *j, uint64_t ms)
         j->again_ms = ms;
 }
 
-static int32_t failures_of(const struct job_plan *j, int32_t index)
+static int32_t failures_of(struct job_some some)
 {
     int32_t n = 0;
-    for (size_t i = 0; i < j->n; i++)
-        if (j->pods[i].state == JOB_POD_FAILED && j->pods[i].facts->index == index)
-            n = MAX(n, j->pods[i].facts->index_failures + (j->pods[i].action != JOB_IGNORE));
+    for (size_t i = 0; i < some.n; i++)
+        if (some.pods[i]->state == JOB_POD_FAILED)
+            n = MAX(n, some.pods[i]->facts->index_failures + (some.pods[i]->action != JOB_IGNORE));
     return n;
 }
 
@@ -330,6 +369,7 @@ static int32_t failures_of(const struct job_plan *j, int32_t index)
 static void choose_indexes(struct arena *a, struct job_plan *j, size_t most)
 {
     struct job_indexes taken = { .arena = a };
+    struct job_some all = sort_pods(a, j);
     j->create_index = arena_new_n(a, int32_t, most + 1);
     j->create_failures = arena_new_n(a, int32_t, most + 1);
     for (size_t i = 0; i < j->n; i++) {
@@ -340,12 +380,13 @@ static void choose_indexes(struct arena *a, struct job_plan *j, size_t most)
     for (int32_t index = 0; index < j->completions && j->n_create < most; index++) {
         if (!is_index_open(j, index) || job_indexes_has(&taken, index))
             continue;
-        uint64_t ms = j->per_index >= 0 ? backoff_ms(j, index) : 0;
+        struct job_some some = j->per_index >= 0 ? with_index(all, index) : (struct job_some){ 0 };
+        uint64_t ms = backoff_ms(j, some);
         wait_ms(j, ms);
         if (ms)
             continue;
         j->create_index[j->n_create] = index;
-        j->create_failures[j->n_create++] = j->per_index >= 0 ? failures_of(j, index) : 0;
+        j->create_failures[j->n_create++] = failures_of(some);
     }
 }
 
@@ -367,7 +408,7 @@ static void manage(struct arena *a, struct job_plan *j)
     if (useless > 0 || excess > 0 || missing <= 0)
         return;
     size_t most = (size_t)MIN(missing, (int64_t)JOB_BURST);
-    uint64_t ms = j->per_index >= 0 ? 0 : backoff_ms(j, -1);
+    uint64_t ms = j->per_index >= 0 ? 0 : backoff_ms(j, sort_pods(a, j));
     wait_ms(j, ms);
     if (ms)
         return;
