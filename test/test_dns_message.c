@@ -100,7 +100,8 @@ TEST(what_does_not_fit_is_truncated)
     dns_zone_answer(z, &q.name, q.type, &a, &answer);
     const struct dns_reply reply = { .zone = &answer };
     reply_of(&q, &reply, DNS_UDP_MIN, &out);
-    CHECK(dns_kit_is_truncated(buf_str(&out)) && dns_kit_answers(buf_str(&out)) == 0);
+    CHECK(dns_kit_is_truncated(buf_str(&out)));
+    CHECK(dns_kit_answers(buf_str(&out)) >= 16 && dns_kit_answers(buf_str(&out)) <= 30);
     reply_of(&q, &reply, DNS_UDP_MAX, &out);
     CHECK(!dns_kit_is_truncated(buf_str(&out)) && dns_kit_answers(buf_str(&out)) == 60);
     CHECK(memcmp(out.p + DNS_HEADER, q.asked, q.name.n) == 0);

@@ -205,7 +205,35 @@ static void shuffle(ldns_rr_list *list, struct rng *rng)
 
 /* ---------------------------------------------------------------- answers */
 
+/* Of an address, its name compressed. */
+enum { RECORD_MIN_BYTES = 16 };
+
 enum reply_parts { REPLY_ALL, REPLY_WITHOUT_EXTRA, REPLY_TRUNCATED };
+
+/* The first records of the answer, as many as are left. */
+static void cut_answer(ldns_pkt *pkt, size_t n)
+{
+    ldns_rr_list *list = ldns_pkt_answer(pkt);
+    while (ldns_rr_list_rr_count(list) > n)
+        ldns_rr_free(ldns_rr_list_pop_rr(list));
+    ldns_pkt_set_ancount(pkt, (uint16_t)ldns_rr_list_rr_count(list));
+}
+
+/* About as many records of the answer as fit: some programs take them, and never ask by TCP. */
+static int write_some(ldns_pkt *pkt, size_t max_bytes, struct buf *to)
+{
+    ldns_rr_list *authority = ldns_pkt_authority(pkt);
+    while (ldns_rr_list_rr_count(authority) > 0)
+        ldns_rr_free(ldns_rr_list_pop_rr(authority));
+    ldns_pkt_set_nscount(pkt, 0);
+    cut_answer(pkt, max_bytes / RECORD_MIN_BYTES);
+    int r = dns_packet_write(pkt, max_bytes, to);
+    while (r == -EMSGSIZE && ldns_rr_list_rr_count(ldns_pkt_answer(pkt)) > 0) {
+        cut_answer(pkt, ldns_rr_list_rr_count(ldns_pkt_answer(pkt)) * 3 / 4);
+        r = dns_packet_write(pkt, max_bytes, to);
+    }
+    return r;
+}
 
 static int write_parts(const struct dns_query *q, const struct dns_reply *reply,
                        enum reply_parts parts, size_t max_bytes, struct buf *to)
@@ -219,25 +247,27 @@ static int write_parts(const struct dns_query *q, const struct dns_reply *reply,
     ldns_pkt_set_ra(pkt, true);
     ldns_pkt_set_aa(pkt, reply->zone && !reply->upstream.n);
     ldns_pkt_set_rcode(pkt, (uint8_t)(reply->rcode & 15));
-    ldns_pkt_set_tc(pkt, parts == REPLY_TRUNCATED);
+    /* By TCP there is no more to be had. */
+    ldns_pkt_set_tc(pkt, parts == REPLY_TRUNCATED && max_bytes <= DNS_UDP_MAX);
     if (q->has_edns) {
         ldns_pkt_set_edns_udp_size(pkt, DNS_UDP_MAX);
         ldns_pkt_set_edns_extended_rcode(pkt, (uint8_t)(reply->rcode >> 4));
     }
-    if (parts != REPLY_TRUNCATED && reply->zone)
+    if (reply->zone)
         push_zone(pkt, q, reply->zone, parts == REPLY_ALL);
-    if (parts != REPLY_TRUNCATED)
-        push_upstream(pkt, q, reply, parts == REPLY_ALL);
+    push_upstream(pkt, q, reply, parts == REPLY_ALL);
     if (reply->order)
         shuffle(ldns_pkt_answer(pkt), reply->order);
-    return dns_packet_write(pkt, max_bytes, to);
+    return parts == REPLY_TRUNCATED ? write_some(pkt, max_bytes, to)
+                                    : dns_packet_write(pkt, max_bytes, to);
 }
 
 int dns_reply_write(const struct dns_query *q, const struct dns_reply *reply, size_t max_bytes,
                     struct buf *to)
 {
-    int r = write_parts(q, reply, REPLY_ALL, max_bytes, to);
-    if (r == -EMSGSIZE)
+    bool may_fit = !reply->zone || reply->zone->n_records <= max_bytes / RECORD_MIN_BYTES;
+    int r = may_fit ? write_parts(q, reply, REPLY_ALL, max_bytes, to) : -EMSGSIZE;
+    if (r == -EMSGSIZE && may_fit)
         r = write_parts(q, reply, REPLY_WITHOUT_EXTRA, max_bytes, to);
     return r == -EMSGSIZE ? write_parts(q, reply, REPLY_TRUNCATED, max_bytes, to) : r;
 }
