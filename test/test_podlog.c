@@ -577,18 +577,19 @@ TEST(a_writer_whose_disk_does_not_answer_holds_the_container_and_loses_nothing)
     struct buf got = BUF_INIT(8 << 20);
     unsigned n = 0;
     int fd = rig_init_stuck(&r);
-    for (; !r.is_full; n++) {
-        add_line(&r, n);
-        (void)loop_turn(&r.loop, false); /* the loop goes on */
-        CHECK(n < 100000);
-    }
+    do {
+        for (; !r.is_full; n++) {
+            add_line(&r, n);
+            (void)loop_turn(&r.loop, false); /* the loop goes on */
+            CHECK(n < 100000);
+        }
+        turn_for_a_while(&r);
+    } while (!r.is_full); /* a job that began late has taken what was held */
     unsigned n_held = n;
-    turn_for_a_while(&r);
-    CHECK(r.is_full);
     for (; n < n_held + 1000; n++) /* what its pipe still holds */
         add_line(&r, n);
     read_until(&r, fd, &got, has_room);
-    CHECK_INT(r.n_full, 1);
+    CHECK(r.n_full >= 1);
     all_written = false;
     CHECK(podlog_writer_flush(r.w, on_all_written, NULL));
     read_until(&r, fd, &got, is_all_written);
