@@ -472,7 +472,7 @@ TEST(a_client_with_affinity_stays_with_its_endpoint)
     finish(&k, listening);
 }
 
-/* Whoever fills it must not keep others out. */
+/* A client that fills the map does not keep other clients out. */
 TEST(a_full_map_of_clients_refuses_nobody)
 {
     struct kernel k;

@@ -110,7 +110,7 @@ static void rotate(struct podlog_file *f, struct podlog_result *ret)
     rotated_name(f, stamp);
     scoped(free_scoped) char *to = xasprintf("%s.%s", f->path, stamp);
     int r = sys_renameat(AT_FDCWD, f->path, AT_FDCWD, to);
-    if (r < 0 && r != -ENOENT) { /* somebody may have removed it */
+    if (r < 0 && r != -ENOENT) { /* -ENOENT: a user has removed the file */
         (void)err_sys(&ret->unrotated, r, "rename '%s'", f->path);
         return;
     }

@@ -3,13 +3,12 @@
  * Makes the addresses of Services work on this machine: follows Services and EndpointSlices, and
  * keeps the table of service_rules.h up to date.
  *
- * When both are known and somebody may use a Service, the table is made anew, in one batch together
- * with the elements of all Services, or of the first ones if they do not fit. Somebody may: a pod
- * of this node (service_proxy_want()), or whoever made a Service beside default/kubernetes. A
- * machine where neither is has no rules. Afterwards a batch holds what has changed
- * since the batch before; one is on its way at a time, on a pool thread. A batch that fails is
- * followed by a new table, after a pause. The table stays when the process ends, so that
- * connections and addresses go on through a restart.
+ * The proxy makes the table when both collections are known and either this node has had a pod
+ * (service_proxy_want()) or the cluster has a Service besides default/kubernetes. One batch holds
+ * the new table and the elements of all Services, or of the first ones if they do not fit. Each
+ * later batch holds the changes since the one before. One batch runs at a time, on a pool thread.
+ * After a batch that failed, the proxy waits and makes a new table. The table stays when the
+ * process ends, so that connections and addresses outlive a restart.
  *
  * Loop thread only. An idle proxy has no timers.
  */
